@@ -1,0 +1,37 @@
+//! The program of rounds: stages, gates, claims, verdicts, memory, archive. Specified in `spec/program.md`.
+
+pub mod codes;
+pub mod ledger;
+pub mod memory;
+mod rules;
+mod state;
+pub mod views;
+
+pub use state::{Program, Root, Task};
+
+use rp_events::{Refusal, program::Event};
+
+use crate::{At, Domain, State};
+
+/// Whether a stream is one of this domain: `program`, or `round/` and a number from 1 without leading zeros.
+pub fn is_stream(name: &str) -> bool {
+    name == "program"
+        || name.strip_prefix("round/").is_some_and(|digits| {
+            digits.len() <= 9
+                && !digits.starts_with('0')
+                && !digits.is_empty()
+                && digits.bytes().all(|b| b.is_ascii_digit())
+        })
+}
+
+impl Domain for Program {
+    type Event = Event;
+
+    fn admit(state: &State, at: &At<'_>, event: &Event) -> Result<(), Refusal> {
+        rules::admit(state, at, event)
+    }
+
+    fn apply(&mut self, at: &At<'_>, event: &Event) {
+        self.record(at, event);
+    }
+}

@@ -1,0 +1,27 @@
+//! Trust: who may sign what, from which entry to which. Specified in `spec/trust.md`.
+
+pub mod codes;
+mod rules;
+mod state;
+#[cfg(test)]
+mod tests;
+pub mod views;
+
+pub use rules::root_of;
+pub use state::{Genesis, KeyRecord, Revocation, Trust};
+
+use rp_events::{Refusal, trust::Event};
+
+use crate::{At, Domain, State};
+
+impl Domain for Trust {
+    type Event = Event;
+
+    fn admit(state: &State, at: &At<'_>, event: &Event) -> Result<(), Refusal> {
+        rules::admit(state, at, event)
+    }
+
+    fn apply(&mut self, at: &At<'_>, event: &Event) {
+        self.record(at, event);
+    }
+}

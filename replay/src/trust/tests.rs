@@ -1,0 +1,1 @@
+//! Rules about keys and roles, each as a sentence.

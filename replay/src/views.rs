@@ -1,0 +1,76 @@
+//! The table of views: a row each, with a name, a sentence and a function.
+
+use rp_events::Refusal;
+
+use crate::{State, document::Document, program, trust};
+
+/// What a caller may ask of a view.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Args {
+    /// The round, for views of one.
+    pub round: Option<u64>,
+}
+
+/// A view of the record.
+#[derive(Debug)]
+pub struct View {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// One sentence on what it shows.
+    pub about: &'static str,
+    /// How it is made.
+    pub build: Build,
+}
+
+/// How a view is made.
+#[derive(Debug)]
+pub enum Build {
+    /// A page that the renderers draw.
+    Page(fn(&State, &Args) -> Result<Document, ViewError>),
+    /// A file whose format exists outside, byte for byte.
+    File {
+        /// The formats it has, the default first.
+        formats: &'static [&'static str],
+        /// Makes the bytes in one of the formats.
+        render: fn(&State, &Args, &str) -> Result<String, ViewError>,
+        /// Where the files are kept in a workspace, and which.
+        places: fn(&State) -> Vec<Place>,
+    },
+}
+
+/// A file that a view keeps in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Path under the workspace, with `/`.
+    pub path: String,
+    /// What to ask of the view.
+    pub args: Args,
+    /// In which format.
+    pub format: &'static str,
+}
+
+/// Why a view shows nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ViewError {
+    /// The record holds nothing yet that the view would show.
+    Nothing(String),
+    /// The view needs another argument.
+    Argument(String),
+    /// A rule forbids it.
+    Refused(Refusal),
+}
+
+/// Every view, in the order of `rp fold --list`.
+pub static VIEWS: &[&View] = &[
+    &program::views::LEDGER,
+    &program::views::MEMORY,
+    &program::views::NEXT_TASK,
+    &program::views::STATUS,
+    &trust::views::TRUST,
+];
+
+/// The view with a name; `task` is another name of `next-task`.
+pub fn view(name: &str) -> Option<&'static View> {
+    let name = if name == "task" { "next-task" } else { name };
+    VIEWS.iter().copied().find(|view| view.name == name)
+}

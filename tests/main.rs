@@ -1,0 +1,3 @@
+//! The suite: every test that looks at the project from outside, in one binary.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
