@@ -54,9 +54,11 @@ pub enum Tail {
 }
 
 /// Judges the bytes of the last segment, whose header holds, against the floor.
-pub fn judge(segment: &[u8], first: Seq, salt: u64, floor: u64) -> Tail {
+///
+/// The walk begins at byte `from`, where the frame of entry `first` is due.
+pub fn judge(segment: &[u8], from: usize, first: Seq, salt: u64, floor: u64) -> Tail {
     let content = segment.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
-    let mut at = SEGMENT_HEADER_BYTES;
+    let mut at = from.max(SEGMENT_HEADER_BYTES);
     let mut seq = first.0;
     // Where the last finished group ends: an open group is kept or set aside as a whole.
     let (mut keep, mut size) = (at, seq);
