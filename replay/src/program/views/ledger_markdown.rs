@@ -77,21 +77,22 @@ fn grid_row(claim: &ClaimRow) -> String {
 
 fn section(claim: &ClaimRow) -> Vec<String> {
     let (data, main, verify) = (&claim.data, &claim.main_experiment, &claim.verify);
-    let mut data_line = format!(
-        "- **Data**: {} {DASH} provenance={}; available={}, used={}",
-        text(&data.source),
-        text(&data.provenance),
-        text(&data.available_n),
-        text(&data.used_n)
-    );
-    if !data.subset_note.is_empty() {
-        data_line += &format!("; subset: {}", one_line(&data.subset_note));
-    }
+    let subset = if data.subset_note.is_empty() {
+        String::new()
+    } else {
+        format!("; subset: {}", one_line(&data.subset_note))
+    };
     let mut lines = vec![
         format!("## {} {DASH} {}", text(&claim.id), heading_of(&claim.statement)),
         format!("- **Statement**: {}", text(&claim.statement)),
         format!("- **Origin**: {}", text(&claim.origin)),
-        data_line,
+        format!(
+            "- **Data**: {} {DASH} provenance={}; available={}, used={}{subset}",
+            text(&data.source),
+            text(&data.provenance),
+            text(&data.available_n),
+            text(&data.used_n)
+        ),
         format!("- **Models**: {}", list(&claim.models, ", ")),
         format!("- **Method**: {}", text(&claim.method)),
         format!("- **Main experiment**: {} {DASH} {}", text(&main.verdict), text(&main.key_stats)),

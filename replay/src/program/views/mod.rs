@@ -70,37 +70,42 @@ fn round(
         return Err(ViewError::Nothing("no round was opened yet".to_owned()));
     };
     let number = asked.unwrap_or(latest);
-    let Some(header) = program.header(number) else {
+    if !rounds.contains(&number) {
         let known = rounds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        return Err(ViewError::Argument(format!(
-            "rounds with a ledger are among {known}; round {number} has none"
-        )));
+        let why = format!("the rounds are {known}; there is no round {number}");
+        return Err(ViewError::Argument(why));
+    }
+    let Some(header) = program.header(number) else {
+        return Err(ViewError::Nothing(format!("round {number} has no ledger")));
     };
     Ok((header, program.claims(number)))
 }
 
-/// The live round's files stand at the root, an archived round's in its own folder. A round that is neither
-/// was discarded: its files were given up for those of the next.
 fn ledger_places(state: &State) -> Vec<Place> {
     let program = state.program();
     let rounds = program.rounds();
     let latest = rounds.last().copied();
     let mut places = Vec::new();
-    for number in rounds {
-        let folder = match (program.is_archived(number), Some(number) == latest) {
-            (true, _) => format!("rounds/round_{number}/"),
-            (false, true) => String::new(),
-            (false, false) => continue,
-        };
-        if program.header(number).is_none() {
+    for number in rounds.into_iter().filter(|number| program.header(*number).is_some()) {
+        let is_latest = Some(number) == latest;
+        let Some(folder) = folder(number, is_latest, program.is_archived(number)) else {
             continue;
-        }
+        };
         for (name, format) in [("claims_ledger.json", "json"), ("CLAIMS_LEDGER.md", "md")] {
             let args = Args { round: Some(number) };
             places.push(Place { path: format!("{folder}{name}"), args, format });
         }
     }
     places
+}
+
+/// Where a round's files stand: an archived round's in a folder of its own, the live round's at the root.
+/// A round that is neither was discarded: it gave its place at the root to the next.
+fn folder(round: u64, is_latest: bool, is_archived: bool) -> Option<String> {
+    if is_archived {
+        return Some(format!("rounds/round_{round}/"));
+    }
+    is_latest.then(String::new)
 }
 
 fn memory(state: &State, _: &Args, _: &str) -> Result<String, ViewError> {

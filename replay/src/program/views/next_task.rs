@@ -44,9 +44,7 @@ pub fn render(task: &Task) -> String {
         out.push('\n');
     }
     out.push_str("## User Overrides (log)\n");
-    for line in &task.log {
-        out += &format!("- {}\n", one_line(line));
-    }
+    out.extend(task.log.iter().map(|line| format!("- {}\n", one_line(line))));
     out
 }
 

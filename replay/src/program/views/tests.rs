@@ -6,19 +6,23 @@ use rp_events::Decimal;
 use serde_json::Value;
 
 use super::{
-    json, ledger_json,
+    LEDGER, MEMORY, NEXT_TASK, STATUS, folder, ledger_json,
     ledger_markdown::{self, short},
     memory,
     next_task::{self, Draft},
     one_line,
 };
-use crate::program::{
-    Root, Task,
-    ledger::{
-        ClaimIteration, ClaimRow, DataUse, Figure, Fraction, Header, IterationSummary, Journey,
-        MainExperiment, RoundEnd, StageModels, Verify,
+use crate::{
+    State,
+    program::{
+        Root, Task,
+        ledger::{
+            ClaimIteration, ClaimRow, DataUse, Figure, Fraction, Header, IterationSummary, Journey,
+            MainExperiment, RoundEnd, StageModels, Verify,
+        },
+        memory::{Behavior, Impact, Mechanism, MechanismClaim},
     },
-    memory::{Behavior, Impact, Mechanism, MechanismClaim},
+    views::{Args, Build, ViewError},
 };
 
 macro_rules! sample {
@@ -541,6 +545,31 @@ fn a_task_shows_the_overrides_logged_in_it() {
     assert_eq!(task("", &[line]), section);
 }
 
+// What there is to show, and where.
+
+#[test]
+fn an_empty_journal_shows_nothing_and_keeps_no_file() {
+    let state = State::default();
+    for view in [&LEDGER, &MEMORY, &NEXT_TASK, &STATUS] {
+        let shown = match &view.build {
+            Build::Page(page) => page(&state, &Args::default()).map(|page| page.title),
+            Build::File { formats, render, places } => {
+                assert_eq!(places(&state), [], "{}", view.name);
+                render(&state, &Args::default(), formats[0])
+            }
+        };
+        assert!(matches!(shown, Err(ViewError::Nothing(_))), "{}: {shown:?}", view.name);
+    }
+}
+
+#[test]
+fn the_live_round_is_at_the_root_and_archived_ones_in_their_folders() {
+    assert_eq!(folder(3, true, false).as_deref(), Some(""));
+    assert_eq!(folder(3, true, true).as_deref(), Some("rounds/round_3/"));
+    assert_eq!(folder(2, false, true).as_deref(), Some("rounds/round_2/"));
+    assert_eq!(folder(2, false, false), None);
+}
+
 // Records by hand.
 
 fn claim_with(figures: Vec<Figure>) -> ClaimRow {
@@ -797,9 +826,4 @@ fn texts(value: &Value) -> Vec<String> {
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap()
-}
-
-#[test]
-fn files_end_with_one_line_feed() {
-    assert_eq!(json(&Vec::<u8>::new()), "[]\n");
 }
