@@ -1,68 +1,80 @@
 //! Where the program stands, on one page.
 
+use std::sync::Arc;
+
 use super::ledger_markdown::short;
 use crate::{
     State,
     document::{Body, Document},
-    program::{Program, Root, ledger::Header},
+    program::{
+        Root,
+        ledger::{ClaimRow, Header},
+        memory::Behavior,
+    },
     views::{Args, ViewError},
 };
+
+/// A round as the page shows it.
+pub(super) struct Round {
+    pub(super) number: u64,
+    pub(super) is_archived: bool,
+    pub(super) header: Option<Arc<Header>>,
+    pub(super) claims: Vec<Arc<ClaimRow>>,
+}
 
 pub(super) fn status(state: &State, _: &Args) -> Result<Document, ViewError> {
     let program = state.program();
     let Some(root) = program.root() else {
         return Err(ViewError::Nothing("no program was created yet".to_owned()));
     };
-    let rounds = program.rounds();
-    let latest = rounds.last().copied();
-    let header = latest.and_then(|round| program.header(round));
-    let mut page = Document::new(root.name.clone())
-        .with("", Body::Facts(facts(&root, latest, header.as_deref(), &state.next().to_string())));
-    if !rounds.is_empty() {
-        page = page.with("Rounds", rounds_table(program, &rounds));
-    }
-    if let Some((round, header)) = latest.zip(header) {
-        let claims = program.claims(round);
-        if !claims.is_empty() {
-            let rows = claims.iter().map(|claim| {
-                let verdict = claim.verify.verdict.clone();
-                vec![claim.id.clone(), short(&claim.statement), verdict, claim.final_status.clone()]
-            });
-            let columns = ["claim", "statement", "verify", "final status"];
-            page = page.with(format!("Claims of round {round}"), table(columns, rows));
-        }
-        if !header.open_items.is_empty() {
-            page = page.with("Open items", Body::List(header.open_items.clone()));
-        }
-    }
-    let behaviors = program.behaviors();
-    if !behaviors.is_empty() {
-        let rows = behaviors.iter().map(|behavior| {
-            let (decided, attempts) = (behavior.decided_in_round, behavior.mechanisms.len());
-            let known = [behavior.id.clone(), short(&behavior.statement), behavior.status.clone()];
-            known.into_iter().chain([decided.to_string(), attempts.to_string()]).collect()
-        });
-        let columns = ["behavior", "statement", "status", "decided in round", "attempts"];
-        page = page.with("Behaviors", table(columns, rows));
-    }
-    Ok(page)
+    let rounds = program.rounds().into_iter().map(|number| Round {
+        number,
+        is_archived: program.is_archived(number),
+        header: program.header(number),
+        claims: program.claims(number),
+    });
+    Ok(page(&root, &state.next().to_string(), &rounds.collect::<Vec<_>>(), &program.behaviors()))
 }
 
-fn facts(
+pub(super) fn page(
     root: &Root,
-    latest: Option<u64>,
-    header: Option<&Header>,
     entries: &str,
-) -> Vec<(String, String)> {
+    rounds: &[Round],
+    behaviors: &[Arc<Behavior>],
+) -> Document {
+    let latest = rounds.last();
+    let mut page =
+        Document::new(root.name.clone()).with("", Body::Facts(facts(root, entries, latest)));
+    if !rounds.is_empty() {
+        page = page.with("Rounds", rounds_table(rounds));
+    }
+    if let Some(round) = latest {
+        if !round.claims.is_empty() {
+            let title = format!("Claims of round {}", round.number);
+            page = page.with(title, claims_table(&round.claims));
+        }
+        let open = round.header.as_ref().map(|header| header.open_items.clone());
+        if let Some(open) = open.filter(|open| !open.is_empty()) {
+            page = page.with("Open items", Body::List(open));
+        }
+    }
+    if !behaviors.is_empty() {
+        page = page.with("Behaviors", behaviors_table(behaviors));
+    }
+    page
+}
+
+fn facts(root: &Root, entries: &str, latest: Option<&Round>) -> Vec<(String, String)> {
+    let none = || "none".to_owned();
     let mut facts = vec![
         ("program", root.name.clone()),
         ("direction", root.direction.clone()),
         ("entries in the journal", entries.to_owned()),
-        ("latest round", latest.map_or_else(|| "none".to_owned(), |round| round.to_string())),
+        ("latest round", latest.map_or_else(none, |round| round.number.to_string())),
     ];
-    if let Some(header) = header {
+    if let Some(header) = latest.and_then(|round| round.header.as_ref()) {
         let stage = header.updated_after_stage.clone();
-        let stage = if stage.is_empty() { "none".to_owned() } else { stage };
+        let stage = if stage.is_empty() { none() } else { stage };
         facts.extend([("pipeline", header.pipeline_status.clone()), ("last stage merged", stage)]);
         let end = &header.round_end;
         if !end.qualifier.is_empty() {
@@ -76,21 +88,39 @@ fn facts(
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 
-fn rounds_table(program: &Program, rounds: &[u64]) -> Body {
-    let latest = rounds.last().copied();
+fn rounds_table(rounds: &[Round]) -> Body {
+    let latest = rounds.last().map(|round| round.number);
     let rows = rounds.iter().map(|round| {
-        let state = match (program.is_archived(*round), Some(*round) == latest) {
+        let state = match (round.is_archived, Some(round.number) == latest) {
             (true, _) => "archived",
             (false, true) => "live",
             (false, false) => "discarded",
         };
-        let header = program.header(*round);
-        let pipeline = header.as_ref().map_or_else(String::new, |h| h.pipeline_status.clone());
-        let project = header.as_ref().map_or_else(String::new, |h| h.project.clone());
-        let claims = program.claims(*round).len();
-        vec![round.to_string(), state.to_owned(), pipeline, claims.to_string(), project]
+        let (pipeline, project) = round.header.as_ref().map_or_else(Default::default, |header| {
+            (header.pipeline_status.clone(), header.project.clone())
+        });
+        let claims = round.claims.len().to_string();
+        vec![round.number.to_string(), state.to_owned(), pipeline, claims, project]
     });
     table(["round", "state", "pipeline", "claims", "project"], rows)
+}
+
+fn claims_table(claims: &[Arc<ClaimRow>]) -> Body {
+    let rows = claims.iter().map(|claim| {
+        let verdict = claim.verify.verdict.clone();
+        vec![claim.id.clone(), short(&claim.statement), verdict, claim.final_status.clone()]
+    });
+    table(["claim", "statement", "verify", "final status"], rows)
+}
+
+fn behaviors_table(behaviors: &[Arc<Behavior>]) -> Body {
+    let rows = behaviors.iter().map(|behavior| {
+        let statement = short(&behavior.statement);
+        let (decided, attempts) = (behavior.decided_in_round, behavior.mechanisms.len());
+        let status = behavior.status.clone();
+        vec![behavior.id.clone(), statement, status, decided.to_string(), attempts.to_string()]
+    });
+    table(["behavior", "statement", "status", "decided in round", "attempts"], rows)
 }
 
 fn table<const N: usize>(columns: [&str; N], rows: impl Iterator<Item = Vec<String>>) -> Body {

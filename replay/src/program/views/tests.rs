@@ -11,9 +11,11 @@ use super::{
     memory,
     next_task::{self, Draft},
     one_line,
+    status::{self, Round},
 };
 use crate::{
     State,
+    document::Body,
     program::{
         Root, Task,
         ledger::{
@@ -568,6 +570,53 @@ fn the_live_round_is_at_the_root_and_archived_ones_in_their_folders() {
     assert_eq!(folder(3, true, true).as_deref(), Some("rounds/round_3/"));
     assert_eq!(folder(2, false, true).as_deref(), Some("rounds/round_2/"));
     assert_eq!(folder(2, false, false), None);
+}
+
+#[test]
+fn the_status_page_shows_the_latest_round() {
+    let (header, claims) = read_ledger(LEDGER_2);
+    let (mut root, behaviors) = read_memory(MEMORY_2);
+    "decay".clone_into(&mut root.name);
+    root.task = Some(Task { for_round: 3, drafted: true, ..Task::default() });
+    let round = |number, is_archived, claims| Round {
+        number,
+        is_archived,
+        header: Some(Arc::new(header.clone())),
+        claims,
+    };
+    let rounds = [round(1, true, vec![]), round(2, false, vec![]), round(3, false, claims)];
+    let page = status::page(&root, "257", &rounds, &behaviors);
+    let headings = page.sections.iter().map(|section| section.heading.as_str());
+    let expected = ["", "Rounds", "Claims of round 3", "Open items", "Behaviors"];
+    assert_eq!(headings.collect::<Vec<_>>(), expected);
+    let Body::Facts(facts) = &page.sections[0].body else { panic!("{page:?}") };
+    let fact = |label: &str| facts.iter().find(|(l, _)| l == label).map(|(_, v)| v.as_str());
+    assert_eq!(fact("program"), Some("decay"));
+    assert_eq!(fact("entries in the journal"), Some("257"));
+    assert_eq!(fact("pipeline"), Some("ended-phenomenon-not-established"));
+    assert_eq!(fact("last stage merged"), Some("experiment"));
+    assert_eq!(fact("task"), Some("for round 3, drafted"));
+    assert_eq!(fact("to decide"), None);
+    let states = rows(&page.sections[1].body).iter().map(|row| row[1].as_str());
+    assert_eq!(states.collect::<Vec<_>>(), ["archived", "discarded", "live"]);
+    let claim = &rows(&page.sections[2].body)[0];
+    assert_eq!(claim[0], "C1");
+    assert_eq!(claim[3], "\u{2717} phenomenon not established");
+    let known = rows(&page.sections[4].body).iter().map(|row| (row[0].as_str(), row[4].as_str()));
+    assert_eq!(known.collect::<Vec<_>>(), [("B1", "1"), ("B2", "0")]);
+    // Every row has a cell for each column.
+    for section in &page.sections {
+        if let Body::Table { columns, rows } = &section.body {
+            assert!(rows.iter().all(|row| row.len() == columns.len()), "{}", section.heading);
+        }
+    }
+}
+
+fn rows(body: &Body) -> &[Vec<String>] {
+    match body {
+        Body::Table { rows, .. } => rows,
+        Body::Text(_) | Body::Facts(_) | Body::List(_) => panic!("{body:?}"),
+    }
 }
 
 // Records by hand.
