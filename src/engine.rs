@@ -116,7 +116,7 @@ impl Engine {
         let caller = Caller {
             wait: settings.wait,
             about: &about,
-            may_recover: has_recorder(workspace, &keyring),
+            may_recover: has_recorder(&keyring),
             clock: &settings.clock,
         };
         let opened =
@@ -456,10 +456,9 @@ pub fn fresh_idem(workspace: &Workspace) -> String {
     data_encoding::HEXLOWER.encode(&workspace.settings.clock.random::<16>())
 }
 
-fn has_recorder(workspace: &Workspace, keyring: &Keyring) -> bool {
+fn has_recorder(keyring: &Keyring) -> bool {
     // The state is not folded yet; any secret filed under the recorder's name will do to try.
     let prefix = format!("{RECORDER}.");
-    drop(workspace);
     std::fs::read_dir(keyring.folder()).is_ok_and(|files| {
         files.flatten().any(|file| file.file_name().to_string_lossy().starts_with(&prefix))
     })

@@ -1,19 +1,19 @@
 //! The verbs: a file each, one match, one way to end.
 
-mod append;
-mod doctor;
-mod fold;
-mod head;
-mod help;
-mod init;
-mod key;
-mod kinds;
-mod log;
-mod quickstart;
-mod show;
-mod sync;
-mod validate;
-mod verify;
+pub mod append;
+pub mod doctor;
+pub mod fold;
+pub mod head;
+pub mod help;
+pub mod init;
+pub mod key;
+pub mod kinds;
+pub mod log;
+pub mod quickstart;
+pub mod show;
+pub mod sync;
+pub mod validate;
+pub mod verify;
 
 use std::ffi::OsString;
 
