@@ -216,7 +216,7 @@ impl Walker {
         }
         if self.at.segment != first || self.at.offset == 0 {
             self.at.segment = first;
-            self.at.offset = u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(0);
+            self.at.offset = header_bytes();
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
             return Some(self.last_segment(bytes, &header, floor, visit));
@@ -233,11 +233,18 @@ impl Walker {
             text: text.to_owned(),
         };
         match self.until {
-            // Nothing in it was promised to anyone, so it is a torn beginning.
-            Until::End { floor } if is_last && seq.0 >= floor => End::Torn {
-                content: content_end(bytes),
-                finding: finding(Class::Torn, "a segment was begun and its header is not whole"),
-            },
+            // A segment is begun with its header alone, so more content means that the header once held.
+            Until::End { floor }
+                if is_last && seq.0 >= floor && content_end(bytes) <= header_bytes() =>
+            {
+                End::Torn {
+                    content: content_end(bytes),
+                    finding: finding(
+                        Class::Torn,
+                        "a segment was begun and its header is not whole",
+                    ),
+                }
+            }
             Until::End { .. } | Until::Size(_) => {
                 End::Fault(finding(Class::Broken, "the segment header does not hold"))
             }
@@ -268,9 +275,8 @@ impl Walker {
         let tail = recovery::judge(bytes, from, self.at.chain.next(), header.salt, floor);
         let keep = match &tail {
             Tail::Clean { end, .. } | Tail::Sealed { end, .. } => *end,
-            Tail::Torn { keep, .. } => *keep,
+            Tail::Torn { keep, .. } | Tail::Rollback { keep, .. } => *keep,
             Tail::Corrupt { at, .. } => *at,
-            Tail::Rollback { .. } => bytes.len(),
         };
         let name = segment_name(header.first);
         if let Some(end) = self.frames(bytes, header, keep, true, visit) {
@@ -399,6 +405,10 @@ impl Walker {
         self.at.offset += u64::try_from(frame.len).unwrap_or(0);
         None
     }
+}
+
+fn header_bytes() -> u64 {
+    u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(u64::MAX)
 }
 
 /// Where the last byte that is not zero ends.
