@@ -19,6 +19,7 @@ use rp_validator::{
 };
 
 use crate::{
+    cache::{self, Cache},
     error::Failure,
     exit::Exit,
     journal::{self, AppendError, Caller, Cut, Item, OpenError, Writer, lock::LockError},
@@ -86,6 +87,7 @@ pub struct Engine {
     state: State,
     keyring: Keyring,
     secrets: BTreeMap<Kid, Arc<SecretKey>>,
+    cache: Option<Cache>,
     /// What a user should know of the opening.
     pub notes: Vec<String>,
 }
@@ -122,13 +124,14 @@ impl Engine {
         let opened =
             journal::open(Arc::clone(&settings.disk), &workspace.paths, settings.knobs, &caller)
                 .map_err(|error| open_failure(error, workspace))?;
-        let state = crate::cache::writing(workspace, opened.anchored)?;
+        let (state, cache) = cache::writing(workspace, opened.anchored)?;
         let mut engine = Self {
             workspace: workspace.clone(),
             writer: opened.writer,
             state,
             keyring,
             secrets: BTreeMap::new(),
+            cache,
             notes: opened.notes,
         };
         engine.adopt(opened.anchored)?;
@@ -284,7 +287,9 @@ impl Engine {
         if !items.is_empty() {
             let idem = drafts.first().map_or("", |draft| draft.idem.as_str());
             self.writer.append(&items, reserve).map_err(|error| append_failure(error, idem))?;
-            crate::cache::save(&self.workspace, &mut self.state, &self.writer);
+            if let Some(cache) = &mut self.cache {
+                cache.save(&self.workspace, &mut self.state, &self.writer);
+            }
         }
         if let (Some(failure), Some(envelope)) = (&mut refused, tried) {
             let recorded = self.record_refusal(&failure.code, &envelope);
@@ -320,7 +325,7 @@ impl Engine {
         match self.state.failure() {
             None => Ok(()),
             Some(why) => {
-                crate::cache::discard(&self.workspace);
+                cache::discard(&self.workspace);
                 Err(Failure::new(
                     Exit::IO,
                     "cache",
