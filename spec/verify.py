@@ -306,14 +306,15 @@ class History:
         if key is None or n > key.last:
             raise Bad("the signing key was not admitted, or has ended")
         stream, at = body.get("stream"), body.get("at")
+        moment = "trust" if stream is None else stream
         need(domain != "trust" or stream is None, "a trust entry has a stream")
         need(domain != "program" or re.fullmatch("program|round/[1-9][0-9]{0,8}", stream or "") is not None,
              "the stream of a program entry is not as it should be")
         need(body["idem"] not in self.idems, "the idempotency key was used before")
         if at is not None:
             need(at <= body["time"] + 300_000, "at is too far after time")
-            need(stream is None or at >= self.moments.get(stream, 0), "at is before the last one of the stream")
-            self.moments[stream or ""] = at
+            need(at >= self.moments.get(moment, 0), "at is before the last one of the stream")
+            self.moments[moment] = at
         for relation, target in body.get("cause", ()):
             need(relation in RELATIONS and target in self.events, "a citation is not one of an earlier event")
         need(any(self.owns(key, owner, data) for owner in owners), "the signing key holds no role that owns the kind")
@@ -336,6 +337,7 @@ class History:
         need(all(map(admissible, [*roots, self.log_key])), "a key of the genesis is not admissible")
         need(self.log_key not in roots, "the log key is a root key")
         self.keys = {kid_of(public): Key(public, {"root"}, root=True) for public in roots}
+        self.names = {"root" if n == 0 else f"root-{n + 1}" for n in range(len(roots))}
 
     def take_up(self, n: int, public: bytes, pop: bytes, key: Key) -> None:
         need(kid_of(public) not in self.keys and public != self.log_key, "the key is not new")
@@ -461,11 +463,13 @@ def frames_of(data: bytes) -> tuple[list[tuple[bool, bool, int, bytes, int]], in
 
 
 def durable_later(data: bytes, at: int, due: int) -> bool:
-    """Whether a frame header after `at` says that the entry that is due was acknowledged."""
-    while (at := data.find(b"RPF1", at + 1)) >= 0:
+    """Whether a frame header from `at` on says that the entry that is due was acknowledged."""
+    at = data.find(b"RPF1", at)
+    while at >= 0:
         head = frame_header(data, at) if at % 8 == 0 else None
         if head and head[2] >= due and head[3] > due:
             return True
+        at = data.find(b"RPF1", at + 1)
     return False
 
 
@@ -509,12 +513,12 @@ def anchors_in(data: Optional[bytes], what: str, notes: list[str], log: Optional
 
 
 def receipt_of(raw: bytes) -> Anchor:
-    form = "rp-head 1\nlog ({0})\norigin [^\n]*\nsize ([0-9]{{1,20}})\nroot ({0})\nlast {0}\n?".format(HEX.pattern)
+    form = "rp-head 1\nlog ({0})\norigin [^\n]*\nsize ([0-9]{{1,20}})\nroot ({0})\nlast ({0})\n?".format(HEX.pattern)
     match = re.fullmatch(form.encode(), raw)
     if match is None:
         raise Unreadable("the receipt is not as in section 9")
-    log, size, root = (group.decode() for group in match.groups())
-    return Anchor("the receipt", int(size), bytes.fromhex(root), log=bytes.fromhex(log))
+    log, size, root, last = (group.decode() for group in match.groups())
+    return Anchor("the receipt", int(size), bytes.fromhex(root), bytes.fromhex(last), bytes.fromhex(log))
 
 
 # Section 7: judgement.
@@ -552,7 +556,7 @@ class Walk:
         if int(name[:20]) != start:
             raise Fault("broken", min(int(name[:20]), start), f"{name} should begin at {start}")
         head = segment_header(data)
-        if head is None and last and start >= self.floor:
+        if head is None and last and start >= self.floor and not data[128:].strip(b"\0"):
             raise Fault("torn", start, f"the header of {name} is not whole")
         if head is None or head[0] != start or head[2] != root_of(self.tree.frontier) or start and head[1] != self.log:
             raise Fault("broken", start, f"the header of {name} does not hold, or contradicts what is before it")

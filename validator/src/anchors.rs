@@ -104,6 +104,8 @@ impl Anchors {
         [slot("HEAD", &self.head), slot("the remembered checkpoint", &self.remembered), receipt]
             .into_iter()
             .flatten()
+            // A promise of nothing anchors nothing.
+            .filter(|promise| promise.size > 0)
             .collect()
     }
 

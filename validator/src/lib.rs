@@ -60,8 +60,9 @@ pub fn check(source: &impl Source, question: &Question<'_>) -> Report {
 
 fn run(source: &impl Source, question: &Question<'_>, report: &mut Report) -> io::Result<()> {
     let mut format = Vec::new();
-    source.read("FORMAT", &mut format)?;
-    if format != FORMAT {
+    let is_journal = source.read("FORMAT", &mut format)?
+        || source.names()?.iter().any(|name| name == "HEAD" || walk::segment_first(name).is_some());
+    if is_journal && format != FORMAT {
         let text = "the file does not say `rp-journal 1`, or is missing";
         report.find(Class::Broken, "format", None, "FORMAT", text);
         return Ok(());

@@ -207,7 +207,7 @@ impl Walker {
         }
         if self.at.segment != first || self.at.offset == 0 {
             self.at.segment = first;
-            self.at.offset = u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(0);
+            self.at.offset = header_bytes();
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
             return Some(self.last_segment(bytes, &header, floor, visit));
@@ -224,11 +224,18 @@ impl Walker {
             text: text.to_owned(),
         };
         match self.until {
-            // Nothing in it was promised to anyone, so it is a torn beginning.
-            Until::End { floor } if is_last && seq.0 >= floor => End::Torn {
-                content: content_end(bytes),
-                finding: finding(Class::Torn, "a segment was begun and its header is not whole"),
-            },
+            // A segment is begun with its header alone, so more content means that the header once held.
+            Until::End { floor }
+                if is_last && seq.0 >= floor && content_end(bytes) <= header_bytes() =>
+            {
+                End::Torn {
+                    content: content_end(bytes),
+                    finding: finding(
+                        Class::Torn,
+                        "a segment was begun and its header is not whole",
+                    ),
+                }
+            }
             Until::End { .. } | Until::Size(_) => {
                 End::Fault(finding(Class::Broken, "the segment header does not hold"))
             }
@@ -259,9 +266,8 @@ impl Walker {
         let tail = recovery::judge(bytes, from, self.at.chain.next(), header.salt, floor);
         let keep = match &tail {
             Tail::Clean { end, .. } | Tail::Sealed { end, .. } => *end,
-            Tail::Torn { keep, .. } => *keep,
+            Tail::Torn { keep, .. } | Tail::Rollback { keep, .. } => *keep,
             Tail::Corrupt { at, .. } => *at,
-            Tail::Rollback { .. } => bytes.len(),
         };
         let name = segment_name(header.first);
         if let Some(end) = self.frames(bytes, header, keep, true, visit) {
@@ -394,6 +400,10 @@ impl Walker {
 
 fn fault(code: &'static str, seq: Seq, place: String, text: impl Into<String>) -> End {
     End::Fault(Finding { class: Class::Broken, code, seq: Some(seq), place, text: text.into() })
+}
+
+fn header_bytes() -> u64 {
+    u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(u64::MAX)
 }
 
 /// Where the last byte that is not zero ends.
