@@ -14,6 +14,7 @@ use rp_events::{
 };
 use rp_replay::{Scope, State};
 use rp_validator::{
+    Finding,
     meaning::Fold,
     walk::{Plan, Until},
 };
@@ -582,18 +583,17 @@ fn open_failure(error: OpenError, workspace: &Workspace) -> Failure {
             Failure::io("lock", &workspace.paths.lock(), &error)
         }
         OpenError::Io(error) => Failure::io("open", &workspace.paths.folder, &error),
-        OpenError::ReadOnly(finding) => {
-            let mut failure = found(&finding);
-            failure.code = general::READ_ONLY.name.to_owned();
-            failure.message = format!("the journal is read-only: {}", failure.message);
-            failure
-        }
+        OpenError::ReadOnly(finding) => read_only(&finding),
         OpenError::TornTail(finding) => {
-            let mut failure = found(&finding);
-            failure.code = general::READ_ONLY.name.to_owned();
-            failure.message = format!("the journal is read-only: {}", failure.message);
+            let mut failure = read_only(&finding);
             failure.next.insert(0, format!("bring the secret of key `{RECORDER}` to this machine, so that setting the tail aside can be recorded"));
             failure
         }
     }
+}
+
+fn read_only(finding: &Finding) -> Failure {
+    let found = found(finding);
+    let message = format!("the journal is read-only: {}", found.message);
+    Failure { code: general::READ_ONLY.name.to_owned(), message, ..found }
 }

@@ -79,7 +79,7 @@ impl Keyring {
     pub fn load(&self, name: &str, kid: &Kid) -> Result<SecretKey, Failure> {
         let path = self.path(name, kid);
         let text = fs::read_to_string(&path).map_err(|error| missing(name, &path, &error))?;
-        let mode = fs::metadata(&path).map(|meta| meta.permissions().mode()).unwrap_or(0);
+        let mode = fs::metadata(&path).map_or(0, |meta| meta.permissions().mode());
         if mode & 0o077 != 0 {
             let message = format!(
                 "others may read the key file `{}` (mode {:o})",

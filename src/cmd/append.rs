@@ -71,11 +71,11 @@ pub struct Args {
 }
 
 /// Records what the arguments say.
-pub(crate) fn run(args: Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let workspace = Workspace::find(settings)?;
     let expected = args.expected()?;
     if args.batch {
-        return batch(&args, &workspace, &expected, out);
+        return batch(args, &workspace, &expected, out);
     }
     let draft = args.draft(&workspace)?;
     let mut engine = Engine::open(&workspace)?;
@@ -379,6 +379,9 @@ struct Defaults<'a> {
     stream: Option<&'a str>,
 }
 
+/// What a line of a batch may say.
+const KEYS: [&str; 9] = ["kind", "data", "at", "as", "idem", "round", "stream", "cause", "line"];
+
 fn draft_of(
     defaults: &Defaults<'_>,
     workspace: &Workspace,
@@ -389,8 +392,6 @@ fn draft_of(
     let Json::Object(pairs) = &json else {
         return Err(Refusal::new(&general::BAD_TYPE, "a line of a batch is an object").into());
     };
-    const KEYS: [&str; 9] =
-        ["kind", "data", "at", "as", "idem", "round", "stream", "cause", "line"];
     if let Some((key, _)) = pairs.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
         let why = format!("a line has the keys `{}`; found `{key}`", KEYS.join("`, `"));
         return Err(Refusal::new(&general::UNKNOWN_FIELD, why).into());

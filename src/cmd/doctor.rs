@@ -118,6 +118,7 @@ fn file_system(workspace: &Workspace) -> Examined {
             Examined { what, sign: Sign::Warning, text: format!("cannot be asked: {error}") }
         }
         Ok(stat) => {
+            #[expect(clippy::useless_conversion, reason = "other machines have another width")]
             let kind = i64::from(stat.f_type);
             match UNSAFE.iter().find(|(magic, _)| *magic == kind) {
                 None => Examined {
@@ -194,18 +195,11 @@ fn keys(workspace: &Workspace) -> Examined {
 fn remembered(workspace: &Workspace) -> Examined {
     let what = "remembered";
     let slots = workspace.log_id().ok().and_then(|log_id| workspace.paths.read_remembered(log_id));
-    match slots.and_then(|slots| slots.head) {
-        Some(head) => {
-            let text = format!(
-                "a checkpoint of {} entries in {}",
-                head.size(),
-                workspace.paths.known.display()
-            );
-            Examined { what, sign: Sign::Good, text }
-        }
-        None => {
-            let text = "no checkpoint is remembered on this machine; a restored older copy would not be noticed";
-            Examined { what, sign: Sign::Warning, text: text.to_owned() }
-        }
-    }
+    let Some(head) = slots.and_then(|slots| slots.head) else {
+        let text = "no checkpoint is remembered on this machine; a restored older copy would not be noticed";
+        return Examined { what, sign: Sign::Warning, text: text.to_owned() };
+    };
+    let text =
+        format!("a checkpoint of {} entries in {}", head.size(), workspace.paths.known.display());
+    Examined { what, sign: Sign::Good, text }
 }

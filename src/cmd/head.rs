@@ -35,9 +35,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         last: reading.chain.last(),
     };
     if out.json {
-        out.document(&document(&receipt))?
+        out.document(&document(&receipt))?;
     } else {
-        out.data(&receipt.to_text())?
+        out.data(&receipt.to_text())?;
     }
     out.note("signatures not checked; `rp validate` checks them");
     Ok(Exit::DONE)

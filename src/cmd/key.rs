@@ -127,7 +127,7 @@ fn new(args: &NewArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failure
             .hint(format!("`rp key rotate {}` gives it a new secret", args.name)));
     }
     let (receipt, kid) =
-        admit_new(name, roles, args.max_seq, args.idem.as_ref(), workspace, &mut engine)?;
+        admit_new(&name, roles, args.max_seq, args.idem.as_ref(), workspace, &mut engine)?;
     answer("key.new", &receipt, &args.name, &kid, &engine, out)
 }
 
@@ -140,11 +140,11 @@ pub(crate) fn authorize(
 ) -> Result<(), Failure> {
     let name = KeyName::parse(name).map_err(|why| Refusal::new(&general::BAD_TEXT, why))?;
     let roles = roles.iter().map(|role| parse_role(role)).collect::<Result<Vec<_>, _>>()?;
-    admit_new(name, roles, None, None, workspace, engine).map(|_| ())
+    admit_new(&name, roles, None, None, workspace, engine).map(|_| ())
 }
 
 fn admit_new(
-    name: KeyName,
+    name: &KeyName,
     roles: Vec<Role>,
     max_seq: Option<u64>,
     idem: Option<&String>,
@@ -183,7 +183,7 @@ fn admit_secret(
     match &outcome {
         // The outcome of a failed sync is unknown: the key may have been admitted, so its secret stays.
         Err(failure) if failure.code != "outcome-unknown" => {
-            keyring.discard(name, &secret.public().kid())
+            keyring.discard(name, &secret.public().kid());
         }
         Err(_) | Ok(_) => {}
     }

@@ -92,7 +92,7 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
     match verb {
         Verb::Init(args) => init::run(&args, settings, out),
         Verb::Key(args) => key::run(args, settings, out),
-        Verb::Append(args) => append::run(args, settings, out),
+        Verb::Append(args) => append::run(&args, settings, out),
         Verb::Head(args) => head::run(&args, settings, out),
         Verb::Fold(args) => fold::run(&args, settings, out),
         Verb::Sync(args) => sync::run(&args, settings, out),

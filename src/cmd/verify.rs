@@ -1,6 +1,9 @@
 //! `rp verify`: the cryptographic part alone, and what it can and cannot say.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rp_replay::Scope;
 use rp_validator::Receipt;
@@ -37,7 +40,7 @@ A signature says which key, not that its holder told the truth.
 /// Checks bytes, chain, tree, signatures and authority.
 pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let workspace = Workspace::find(settings)?;
-    let receipt = args.head.as_ref().map(|path| read_receipt(path)).transpose()?;
+    let receipt = args.head.as_deref().map(read_receipt).transpose()?;
     let report = validate::check(&workspace, Scope::Trust, receipt);
     if out.json {
         out.document(&validate::document("rp.verify/1", &report))?;
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
     Ok(Exit(report.class().exit()))
 }
 
-fn read_receipt(path: &PathBuf) -> Result<Receipt, Failure> {
+fn read_receipt(path: &Path) -> Result<Receipt, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
     let parsed = match serde_json::from_str::<serde_json::Value>(&text) {
         Ok(json) => {

@@ -72,6 +72,10 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
 }
 
 /// An open file.
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "a length that must be asked for, of no collection"
+)]
 pub trait Handle: Send + std::fmt::Debug {
     /// Its length in bytes.
     ///

@@ -120,7 +120,7 @@ pub fn open(
     let (position, cut) = if clean {
         (from, None)
     } else {
-        settle(disk.as_ref(), paths, &source, from, head.size(), caller)?
+        settle(disk.as_ref(), paths, &source, &from, head.size(), caller)?
     };
     let segment = open_segment(disk.as_ref(), paths, &position)?;
     let chain = position.chain;
@@ -232,7 +232,7 @@ fn settle(
     disk: &dyn Disk,
     paths: &Paths,
     source: &Folder,
-    from: Position,
+    from: &Position,
     floor: u64,
     caller: &Caller<'_>,
 ) -> Result<(Position, Option<Cut>), OpenError> {

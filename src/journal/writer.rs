@@ -3,7 +3,7 @@
 //! The order of a commit: frames, data sync, HEAD, sync, remembered checkpoint; only then is a group
 //! acknowledged. Group and HEAD each cost one sync.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use rp_events::{
     Chain, EventId, Seq,
@@ -288,7 +288,7 @@ impl Writer {
     }
 }
 
-fn open_or_make(disk: &dyn Disk, path: &PathBuf) -> io::Result<Box<dyn Handle>> {
+fn open_or_make(disk: &dyn Disk, path: &Path) -> io::Result<Box<dyn Handle>> {
     match disk.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = disk.create(path)?;

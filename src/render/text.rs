@@ -17,7 +17,9 @@ pub fn draw(document: &Document) -> String {
                 out.push_str(&grid(&rows.collect::<Vec<_>>()));
             }
             Body::List(lines) => {
-                lines.iter().for_each(|line| out.push_str(&format!("- {}\n", clean(line))))
+                for line in lines {
+                    out.push_str(&format!("- {}\n", clean(line)));
+                }
             }
             Body::Table { columns, rows } => {
                 let rows: Vec<Vec<String>> =

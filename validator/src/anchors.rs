@@ -120,14 +120,13 @@ impl Anchors {
         {
             match slots {
                 Some(Slots { head: None, .. }) => {
-                    report.notes.push(format!("{name} is damaged and was passed over"))
+                    report.notes.push(format!("{name} is damaged and was passed over"));
                 }
                 Some(Slots { damaged, .. }) if *damaged > 0 => {
                     report.notes.push(format!("one slot of {name} is damaged; the other holds"));
                 }
-                Some(_) => {}
                 None if name == "HEAD" => report.notes.push("HEAD is missing".to_owned()),
-                None => {}
+                Some(_) | None => {}
             }
         }
     }

@@ -145,7 +145,7 @@ impl Walker {
             }
             if first != due {
                 let text = format!("a segment that begins with entry {due} was due");
-                return Ok(self.fault("segment-order", due.min(first), segment_name(first), text));
+                return Ok(fault("segment-order", due.min(first), segment_name(first), text));
             }
             if !source.read(&segment_name(first), &mut buffer)? {
                 break;
@@ -185,10 +185,6 @@ impl Walker {
         matches!(self.until, Until::Size(size) if self.at.chain.next().0 >= size)
     }
 
-    fn fault(&self, code: &'static str, seq: Seq, place: String, text: impl Into<String>) -> End {
-        End::Fault(Finding { class: Class::Broken, code, seq: Some(seq), place, text: text.into() })
-    }
-
     /// Reads one segment from the position on; `None` if the walk goes on with the next one.
     fn segment(
         &mut self,
@@ -200,10 +196,10 @@ impl Walker {
         let seq = self.at.chain.next();
         let name = segment_name(first);
         let Some(header) = SegmentHeader::decode(bytes) else {
-            return Some(self.bad_header(seq, bytes, is_last, name));
+            return Some(self.bad_header(seq, bytes, is_last, &name));
         };
         if let Some(what) = self.misplaced(first, &header) {
-            return Some(self.fault("segment-header", seq, name, what));
+            return Some(fault("segment-header", seq, name, what));
         }
         self.at.log_id.get_or_insert(header.log_id);
         if self.at.segment != first || self.at.offset == 0 {
@@ -211,12 +207,7 @@ impl Walker {
             self.at.offset = header_bytes();
         }
         if self.at.offset > u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
-            return Some(self.fault(
-                "frame",
-                seq,
-                name,
-                "the segment ends before the known position",
-            ));
+            return Some(fault("frame", seq, name, "the segment ends before the known position"));
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
             return Some(self.last_segment(bytes, &header, floor, visit));
@@ -224,7 +215,7 @@ impl Walker {
         self.frames(bytes, &header, bytes.len(), is_last, visit)
     }
 
-    fn bad_header(&self, seq: Seq, bytes: &[u8], is_last: bool, name: String) -> End {
+    fn bad_header(&self, seq: Seq, bytes: &[u8], is_last: bool, name: &str) -> End {
         let finding = |class, text: &str| Finding {
             class,
             code: "segment-header",
@@ -286,7 +277,7 @@ impl Walker {
             Tail::Clean { .. } | Tail::Sealed { .. } => End::Clean,
             Tail::Rollback { .. } => self.rollback(floor),
             Tail::Corrupt { seq, at, what } => {
-                self.fault("frame", seq, format!("{name} byte {at}"), what)
+                fault("frame", seq, format!("{name} byte {at}"), what)
             }
             Tail::Torn { size, end, at, .. } => End::Torn {
                 content: u64::try_from(end).unwrap_or(u64::MAX),
@@ -322,16 +313,16 @@ impl Walker {
             if at >= upto {
                 let missing = !is_last || matches!(self.until, Until::Size(_));
                 return missing
-                    .then(|| self.fault("frame", seq, place(), "the segment ends without a seal"));
+                    .then(|| fault("frame", seq, place(), "the segment ends without a seal"));
             }
             let frame = match frame::decode(bytes.get(at..).unwrap_or_default(), header.salt) {
                 Ok(frame) if frame.header.seq == seq => frame,
                 Ok(frame) => {
                     let text = format!("the frame says entry {}", frame.header.seq);
-                    return Some(self.fault("frame", seq, place(), text));
+                    return Some(fault("frame", seq, place(), text));
                 }
                 Err(_) if self.ends_here(bytes, at) => return Some(self.cut(seq, place())),
-                Err(error) => return Some(self.fault("frame", seq, place(), error.to_string())),
+                Err(error) => return Some(fault("frame", seq, place(), error.to_string())),
             };
             match frame.header.kind {
                 FrameKind::Entry { more } => open_group = more,
@@ -339,7 +330,7 @@ impl Walker {
                     let whole = !open_group && self.is_sealed_by(&frame);
                     let ends = at + frame.len == bytes.len() || is_last;
                     if !(whole && ends) {
-                        return Some(self.fault("seal", seq, place(), "the seal does not match"));
+                        return Some(fault("seal", seq, place(), "the seal does not match"));
                     }
                     self.at.offset += u64::try_from(frame.len).unwrap_or(0);
                     return None;
@@ -384,15 +375,15 @@ impl Walker {
         let parsed = match entry::parse(frame.payload) {
             Ok(parsed) => parsed,
             Err(error) => {
-                return Some(self.fault(general::BAD_ENVELOPE.name, seq, place, error.to_string()));
+                return Some(fault(general::BAD_ENVELOPE.name, seq, place, error.to_string()));
             }
         };
         if let Err(refusal) = self.at.chain.admit(&parsed) {
-            return Some(self.fault(refusal.code.name, seq, place, refusal.why));
+            return Some(fault(refusal.code.name, seq, place, refusal.why));
         }
         if seq == Seq(0) && header.log_id != parsed.id {
             let text = "the segment names another journal than its first entry is";
-            return Some(self.fault("segment-header", seq, place, text));
+            return Some(fault("segment-header", seq, place, text));
         }
         let id = parsed.id;
         if visit(parsed, frame.payload).is_break() {
@@ -405,6 +396,10 @@ impl Walker {
         self.at.offset += u64::try_from(frame.len).unwrap_or(0);
         None
     }
+}
+
+fn fault(code: &'static str, seq: Seq, place: String, text: impl Into<String>) -> End {
+    End::Fault(Finding { class: Class::Broken, code, seq: Some(seq), place, text: text.into() })
 }
 
 fn header_bytes() -> u64 {
