@@ -253,6 +253,20 @@ impl Engine {
     }
 
     fn commit_group(&mut self, drafts: &[Draft], reserve: bool) -> Result<Committed, Failure> {
+        let (mut committed, tried) = self.record_group(drafts, reserve)?;
+        if let (Some(failure), Some(envelope)) = (&mut committed.refused, tried) {
+            let recorded = self.record_refusal(&failure.code, &envelope);
+            failure.details.insert("recorded".to_owned(), recorded.into());
+        }
+        Ok(committed)
+    }
+
+    /// Records a group, and no refusal; gives the envelope that a rule refused, if one was.
+    fn record_group(
+        &mut self,
+        drafts: &[Draft],
+        reserve: bool,
+    ) -> Result<(Committed, Option<Envelope>), Failure> {
         let (turns, mut refused) = self.place(drafts);
         let signed = sign(&turns);
         let mut jobs = Vec::new();
@@ -286,11 +300,7 @@ impl Engine {
             self.writer.append(&items, reserve).map_err(|error| append_failure(error, idem))?;
             crate::cache::save(&self.workspace, &mut self.state, &self.writer);
         }
-        if let (Some(failure), Some(envelope)) = (&mut refused, tried) {
-            let recorded = self.record_refusal(&failure.code, &envelope);
-            failure.details.insert("recorded".to_owned(), recorded.into());
-        }
-        Ok(Committed { receipts, refused })
+        Ok((Committed { receipts, refused }, tried))
     }
 
     /// Tries a draft against the rules and records nothing.
@@ -447,7 +457,8 @@ impl Engine {
             return false;
         }
         let draft = self.own_draft(event);
-        matches!(self.commit_group(&[draft], false), Ok(Committed { refused: None, .. }))
+        // The recorder itself may be refused (its key was revoked); that is not recorded in turn.
+        matches!(self.record_group(&[draft], false), Ok((Committed { refused: None, .. }, _)))
     }
 }
 
