@@ -210,6 +210,11 @@ impl Engine {
         }
     }
 
+    /// Whether something was recorded under a caller's idempotency text.
+    pub fn knows(&self, idem: &str) -> bool {
+        self.state.record().recorded_under(&entry::idem(idem)).is_some()
+    }
+
     /// Holds the journal to what the caller expects.
     ///
     /// # Errors
