@@ -214,6 +214,11 @@ impl Engine {
         }
     }
 
+    /// Whether something was recorded under a caller's idempotency text.
+    pub fn knows(&self, idem: &str) -> bool {
+        self.state.record().recorded_under(&entry::idem(idem)).is_some()
+    }
+
     /// Holds the journal to what the caller expects.
     ///
     /// # Errors
@@ -257,6 +262,20 @@ impl Engine {
     }
 
     fn commit_group(&mut self, drafts: &[Draft], reserve: bool) -> Result<Committed, Failure> {
+        let (mut committed, tried) = self.record_group(drafts, reserve)?;
+        if let (Some(failure), Some(envelope)) = (&mut committed.refused, tried) {
+            let recorded = self.record_refusal(&failure.code, &envelope);
+            failure.details.insert("recorded".to_owned(), recorded.into());
+        }
+        Ok(committed)
+    }
+
+    /// Records a group, and no refusal; gives the envelope that a rule refused, if one was.
+    fn record_group(
+        &mut self,
+        drafts: &[Draft],
+        reserve: bool,
+    ) -> Result<(Committed, Option<Envelope>), Failure> {
         let (turns, mut refused) = self.place(drafts);
         let signed = sign(&turns);
         let mut jobs = Vec::new();
@@ -292,11 +311,7 @@ impl Engine {
                 cache.save(&self.workspace, &mut self.state, &self.writer);
             }
         }
-        if let (Some(failure), Some(envelope)) = (&mut refused, tried) {
-            let recorded = self.record_refusal(&failure.code, &envelope);
-            failure.details.insert("recorded".to_owned(), recorded.into());
-        }
-        Ok(Committed { receipts, refused })
+        Ok((Committed { receipts, refused }, tried))
     }
 
     /// Tries a draft against the rules and records nothing.
@@ -453,7 +468,8 @@ impl Engine {
             return false;
         }
         let draft = self.own_draft(event);
-        matches!(self.commit_group(&[draft], false), Ok(Committed { refused: None, .. }))
+        // The recorder itself may be refused (its key was revoked); that is not recorded in turn.
+        matches!(self.record_group(&[draft], false), Ok((Committed { refused: None, .. }, _)))
     }
 }
 
