@@ -206,6 +206,10 @@ impl Walker {
             return Some(self.fault("segment-header", seq, name, what));
         }
         self.at.log_id.get_or_insert(header.log_id);
+        if self.at.segment != first || self.at.offset == 0 {
+            self.at.segment = first;
+            self.at.offset = u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(0);
+        }
         if self.at.offset > u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
             return Some(self.fault(
                 "frame",
@@ -213,10 +217,6 @@ impl Walker {
                 name,
                 "the segment ends before the known position",
             ));
-        }
-        if self.at.segment != first || self.at.offset == 0 {
-            self.at.segment = first;
-            self.at.offset = u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(0);
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
             return Some(self.last_segment(bytes, &header, floor, visit));
