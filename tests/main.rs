@@ -1,3 +1,5 @@
 //! The suite: every test that looks at the project from outside, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+mod tidy;
