@@ -20,6 +20,7 @@ use rp_validator::{
 };
 
 use crate::{
+    cache::{self, Cache},
     error::Failure,
     exit::Exit,
     journal::{self, AppendError, Caller, Cut, Item, OpenError, Writer, lock::LockError},
@@ -87,6 +88,7 @@ pub struct Engine {
     state: State,
     keyring: Keyring,
     secrets: BTreeMap<Kid, Arc<SecretKey>>,
+    cache: Option<Cache>,
     /// What a user should know of the opening.
     pub notes: Vec<String>,
 }
@@ -123,13 +125,14 @@ impl Engine {
         let opened =
             journal::open(Arc::clone(&settings.disk), &workspace.paths, settings.knobs, &caller)
                 .map_err(|error| open_failure(error, workspace))?;
-        let state = crate::cache::writing(workspace, opened.anchored)?;
+        let (state, cache) = cache::writing(workspace, opened.anchored)?;
         let mut engine = Self {
             workspace: workspace.clone(),
             writer: opened.writer,
             state,
             keyring,
             secrets: BTreeMap::new(),
+            cache,
             notes: opened.notes,
         };
         engine.adopt(opened.anchored)?;
@@ -211,6 +214,11 @@ impl Engine {
         }
     }
 
+    /// Whether something was recorded under a caller's idempotency text.
+    pub fn knows(&self, idem: &str) -> bool {
+        self.state.record().recorded_under(&entry::idem(idem)).is_some()
+    }
+
     /// Holds the journal to what the caller expects.
     ///
     /// # Errors
@@ -254,6 +262,20 @@ impl Engine {
     }
 
     fn commit_group(&mut self, drafts: &[Draft], reserve: bool) -> Result<Committed, Failure> {
+        let (mut committed, tried) = self.record_group(drafts, reserve)?;
+        if let (Some(failure), Some(envelope)) = (&mut committed.refused, tried) {
+            let recorded = self.record_refusal(&failure.code, &envelope);
+            failure.details.insert("recorded".to_owned(), recorded.into());
+        }
+        Ok(committed)
+    }
+
+    /// Records a group, and no refusal; gives the envelope that a rule refused, if one was.
+    fn record_group(
+        &mut self,
+        drafts: &[Draft],
+        reserve: bool,
+    ) -> Result<(Committed, Option<Envelope>), Failure> {
         let (turns, mut refused) = self.place(drafts);
         let signed = sign(&turns);
         let mut jobs = Vec::new();
@@ -285,13 +307,11 @@ impl Engine {
         if !items.is_empty() {
             let idem = drafts.first().map_or("", |draft| draft.idem.as_str());
             self.writer.append(&items, reserve).map_err(|error| append_failure(error, idem))?;
-            crate::cache::save(&self.workspace, &mut self.state, &self.writer);
+            if let Some(cache) = &mut self.cache {
+                cache.save(&self.workspace, &mut self.state, &self.writer);
+            }
         }
-        if let (Some(failure), Some(envelope)) = (&mut refused, tried) {
-            let recorded = self.record_refusal(&failure.code, &envelope);
-            failure.details.insert("recorded".to_owned(), recorded.into());
-        }
-        Ok(Committed { receipts, refused })
+        Ok((Committed { receipts, refused }, tried))
     }
 
     /// Tries a draft against the rules and records nothing.
@@ -321,7 +341,7 @@ impl Engine {
         match self.state.failure() {
             None => Ok(()),
             Some(why) => {
-                crate::cache::discard(&self.workspace);
+                cache::discard(&self.workspace);
                 Err(Failure::new(
                     Exit::IO,
                     "cache",
@@ -448,7 +468,8 @@ impl Engine {
             return false;
         }
         let draft = self.own_draft(event);
-        matches!(self.commit_group(&[draft], false), Ok(Committed { refused: None, .. }))
+        // The recorder itself may be refused (its key was revoked); that is not recorded in turn.
+        matches!(self.record_group(&[draft], false), Ok((Committed { refused: None, .. }, _)))
     }
 }
 

@@ -26,8 +26,7 @@ impl Exit {
 }
 
 /// The table, as people read it.
-pub const TABLE: &str = "\
-  0  done; for checks: looked at something, and it holds
+pub const TABLE: &str = "  0  done; for checks: looked at something, and it holds
   2  refused by a rule, or invalid, corrupt or tampered history
   3  journals: a torn tail that was never acknowledged; run directories: one recoverable tail
   4  rollback or fork: the journal is behind, or contradicts, a checkpoint remembered or given

@@ -25,7 +25,7 @@ use crate::{
     clock::Clock,
     error::Failure,
     exit::Exit,
-    journal::{Knobs, Paths, disk::Disk},
+    journal::{Knobs, Paths, disk::Disk, lock::Lock},
     keyring::Keyring,
 };
 
@@ -107,6 +107,8 @@ pub struct Reading {
     pub state: State,
     /// Chain and tree after them.
     pub chain: Chain,
+    /// The lock, where the state loads from a cache that one process may open.
+    pub lock: Option<Lock>,
 }
 
 impl Workspace {
@@ -226,7 +228,7 @@ impl Workspace {
         if moment.is_none() {
             self.hold_to_head(&chain)?;
         }
-        Ok(Reading { state: fold.state, chain })
+        Ok(Reading { state: fold.state, chain, lock: None })
     }
 
     /// Visits the entries of a plan; gives the chain after them.

@@ -559,7 +559,6 @@ fn dependencies(manifest: &str) -> Vec<(usize, String)> {
 }
 
 /// What cargo says of the packages that this machine links.
-#[expect(clippy::disallowed_methods, reason = "cargo is asked, nothing of the project is run")]
 fn metadata() -> Value {
     let cargo = |args: &[&str]| {
         let out = Command::new(env!("CARGO")).args(args).current_dir(root()).output().unwrap();

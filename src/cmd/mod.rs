@@ -72,12 +72,19 @@ pub enum Verb {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let environment = Environment::read();
-    let cli = match Cli::try_parse_from(&args) {
+    let mut cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return misused(&error, &Out::new(wants_json(&args), Color::Auto, true)),
     };
     start_log(environment.log.as_deref());
     let out = cli.global.out(&environment);
+    // `-C` is as if started there: files named by other flags are looked for there as well.
+    if let Err(error) = std::env::set_current_dir(&cli.global.dir) {
+        let failure = Failure::io("enter", &cli.global.dir, &error);
+        out.failure(&failure);
+        return failure.exit;
+    }
+    cli.global.dir = ".".into();
     let settings = cli.global.settings(&environment);
     match dispatch(cli.verb, &settings, &out) {
         Ok(exit) => exit,

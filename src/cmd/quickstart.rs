@@ -24,13 +24,14 @@ const ACTORS: usize = 11;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder to make.
-    #[arg(default_value = "rp-quickstart")]
-    dir: PathBuf,
+    // Not called `dir`: clap would take it for the flag `-C` of the same name.
+    #[arg(value_name = "DIR", default_value = "rp-quickstart")]
+    folder: PathBuf,
 }
 
 /// Records, folds, validates, and says where to look.
 pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let root = settings.start.join(&args.dir);
+    let root = settings.start.join(&args.folder);
     if root.exists() {
         let message = format!("`{}` exists; nothing was changed", root.display());
         return Err(Failure::new(Exit::EXISTS, "exists", message)
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
             out.data(&format!("  wrote {file}\n"))?;
         }
         out.data(&validate::text(&report))?;
-        let dir = args.dir.display();
+        let dir = args.folder.display();
         out.data(&format!(
             "look at:\n  rp -C {dir} status                   where the program stands\n  rp -C {dir} fold ledger --round 1 --format md\n  rp -C {dir} fold next-task               the task drafted for round 3\n  rp -C {dir} log --stream round/1         what happened, who signed it\n  rp -C {dir} show claim:1/C1\n  rp -C {dir} validate                     everything, checked again\n"
         ))?;

@@ -13,7 +13,9 @@ use super::disk::Disk;
 ///
 /// As the file system says.
 pub fn write(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    // A bare file name has the empty parent, which cannot be opened.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let aside = folder.join(name);

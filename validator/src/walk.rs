@@ -202,12 +202,12 @@ impl Walker {
             return Some(fault("segment-header", seq, name, what));
         }
         self.at.log_id.get_or_insert(header.log_id);
-        if self.at.offset > u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
-            return Some(fault("frame", seq, name, "the segment ends before the known position"));
-        }
         if self.at.segment != first || self.at.offset == 0 {
             self.at.segment = first;
             self.at.offset = header_bytes();
+        }
+        if self.at.offset > u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
+            return Some(fault("frame", seq, name, "the segment ends before the known position"));
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
             return Some(self.last_segment(bytes, &header, floor, visit));
