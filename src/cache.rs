@@ -166,7 +166,7 @@ fn from_cache(workspace: &Workspace, size: u64) -> Result<Option<Folded>, Failur
     let Some(store) = open(workspace) else { return Ok(None) };
     if let Some(from) = saved_position(workspace, &store, size) {
         let saved = from.chain.next();
-        let state = State::new(Backing::new(Arc::clone(&store) as Arc<dyn Store>), saved);
+        let state = State::new(backing(&store), saved);
         let folded = fold_all(workspace, state, from, size);
         if let Ok((state, chain)) = folded
             && state.failure().is_none()
@@ -179,9 +179,14 @@ fn from_cache(workspace: &Workspace, size: u64) -> Result<Option<Folded>, Failur
     drop(store);
     discard(workspace);
     let Some(store) = open(workspace) else { return Ok(None) };
-    let state = State::new(Backing::new(Arc::clone(&store) as Arc<dyn Store>), Seq(0));
+    let state = State::new(backing(&store), Seq(0));
     let (state, chain) = fold_all(workspace, state, Position::default(), size)?;
     Ok(Some(Folded { state, chain, cache: Cache { store, saved: 0 } }))
+}
+
+fn backing(store: &Arc<Sled>) -> Backing {
+    let store: Arc<dyn Store> = store.clone();
+    Backing::new(store)
 }
 
 fn is_promised(workspace: &Workspace, chain: &Chain) -> bool {

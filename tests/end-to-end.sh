@@ -10,7 +10,7 @@
 set -euo pipefail
 
 if [ $# -ne 2 ]; then
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 64
 fi
 rp=$(realpath "$1")

@@ -170,7 +170,7 @@ impl Builder {
             last: self.chain.last(),
             frontier: self.chain.frontier().clone(),
         };
-        let at = head.slot() as usize * SLOT_BYTES;
+        let at = if head.slot() == 0 { 0 } else { SLOT_BYTES };
         self.head[at..at + SLOT_BYTES].copy_from_slice(&head.encode());
     }
 
