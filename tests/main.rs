@@ -1,3 +1,6 @@
 //! The suite: every test that looks at the project from outside, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+mod support;
+mod vectors;
