@@ -102,8 +102,10 @@ impl Recorder {
             Some(Json::Text(text)) => Some(text.as_str()),
             _ => None,
         };
-        let event =
-            rp_events::Event::read(text("kind").unwrap(), line.get("data").expect("a line has data"))?;
+        let event = rp_events::Event::read(
+            text("kind").unwrap(),
+            line.get("data").expect("a line has data"),
+        )?;
         let stream = match (line.get("round"), text("stream")) {
             (Some(Json::Number(n)), _) if n == "0" => "program".to_owned(),
             (Some(Json::Number(n)), _) => format!("round/{n}"),

@@ -1,6 +1,8 @@
 //! The program of rounds: stages, gates, claims, verdicts, memory, archive. Specified in `spec/program.md`.
 
 pub mod codes;
+pub mod constants;
+mod draft_stub;
 pub mod ledger;
 pub mod memory;
 mod rules;
