@@ -5,7 +5,10 @@
 //! named. Each pair runs in turns, several rounds; the ratio is the median of the rounds' ratios.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that fails stops")]
-#![expect(clippy::disallowed_methods, reason = "measurements look at the time and start the program")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "measurements look at the time and start the program"
+)]
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 #![expect(clippy::as_conversions, reason = "figures are printed, not relied on")]
 #![expect(clippy::cast_precision_loss, reason = "figures are printed, not relied on")]
@@ -36,14 +39,19 @@ use rp_events::{
     trust::{CommandRejected, Event as Trust},
 };
 use rp_replay::{Scope, State};
-use rp_validator::{Question, Signatures, meaning::Fold, source::{Memory, Source}};
+use rp_validator::{
+    Question, Signatures,
+    meaning::Fold,
+    source::{Memory, Source},
+};
 
 const ROUNDS: usize = 7;
 const GROUP: usize = 256;
 
 fn main() {
     let parts: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let wants = |part: &str| parts.iter().any(|p| p == part) || (parts.is_empty() && part != "memory");
+    let wants =
+        |part: &str| parts.iter().any(|p| p == part) || (parts.is_empty() && part != "memory");
     if wants("append") {
         append();
     }
@@ -204,7 +212,8 @@ fn append() {
     let pairs = (0..ROUNDS).map(|round| {
         let path = place.root.join(format!("ideal-{round}"));
         let ideal = timed(|| ideal_append(&path, EVENTS));
-        let groups: Vec<Vec<Draft>> = (0..EVENTS / GROUP).map(|_| drafts(&workspace, GROUP)).collect();
+        let groups: Vec<Vec<Draft>> =
+            (0..EVENTS / GROUP).map(|_| drafts(&workspace, GROUP)).collect();
         let ours = timed(|| {
             for group in &groups {
                 assert!(engine.commit(group).unwrap().refused.is_none());
@@ -224,7 +233,9 @@ fn ideal_append(path: &Path, events: usize) {
     for start in 0..events / GROUP {
         frames.clear();
         for n in 0..GROUP {
-            let Event::Trust(Trust::CommandRejected(payload)) = event(start * GROUP + n) else { return };
+            let Event::Trust(Trust::CommandRejected(payload)) = event(start * GROUP + n) else {
+                return;
+            };
             let body = rmp_serde::to_vec_named(&(&*payload, prev, n, "command.rejected")).unwrap();
             prev = *blake3::hash(&body).as_bytes();
             let signature = key.sign(&prev).to_bytes();
@@ -250,14 +261,18 @@ fn replay() {
         let ideal = timed(|| {
             std::thread::scope(|scope| {
                 for half in all.chunks(all.len().div_ceil(2)) {
-                    scope.spawn(move || half.iter().for_each(|entry| ideal_verify(entry, &recorder)));
+                    scope.spawn(move || {
+                        half.iter().for_each(|entry| ideal_verify(entry, &recorder))
+                    });
                 }
             });
         });
         let ours = timed(|| {
             let question = Question {
                 scope: Scope::Whole,
-                signatures: Signatures::Judge(std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)),
+                signatures: Signatures::Judge(
+                    std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+                ),
                 remembered: &|_| None,
                 receipt: None,
                 being_written: false,
@@ -354,12 +369,21 @@ fn fold() {
     let ours = || {
         for _ in 0..REPEAT {
             let mut fold = Fold::new(State::default(), Scope::Whole);
-            let plan = rp_validator::walk::Plan::whole(rp_validator::walk::Until::Size(all.len() as u64));
-            let walked = rp_validator::walk::walk(&files, plan, &mut |parsed, _| fold.take(parsed, &mut drop));
+            let plan =
+                rp_validator::walk::Plan::whole(rp_validator::walk::Until::Size(all.len() as u64));
+            let walked = rp_validator::walk::walk(&files, plan, &mut |parsed, _| {
+                fold.take(parsed, &mut drop)
+            });
             assert_eq!(walked.unwrap().position.chain.next().0, all.len() as u64);
         }
     };
-    let walk = || all.iter().for_each(|bytes| ideal_step(bytes, |body| { black_box(ideal_decode(body)); }));
+    let walk = || {
+        all.iter().for_each(|bytes| {
+            ideal_step(bytes, |body| {
+                black_box(ideal_decode(body));
+            })
+        })
+    };
     let typed = || {
         all.iter().for_each(|bytes| {
             ideal_step(bytes, |body| {
@@ -401,7 +425,8 @@ fn process() {
         });
         let data = data.unwrap();
         let run = || {
-            let mut command = place.command(&["append", "command.rejected", "--as", "recorder", "--data", &data]);
+            let mut command =
+                place.command(&["append", "command.rejected", "--as", "recorder", "--data", &data]);
             assert!(command.status().unwrap().success());
         };
         // The first run after filling writes the cache back.
@@ -435,7 +460,8 @@ fn two_syncs(root: &Path, n: usize) -> Duration {
 
 /// The largest memory of `rp validate` over a million events.
 fn memory() {
-    let events: usize = std::env::var("RP_BENCH_EVENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let events: usize =
+        std::env::var("RP_BENCH_EVENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
     let place = Place::new("memory");
     let filled = timed(|| place.fill(events));
     let start = Instant::now();
@@ -444,7 +470,8 @@ fn memory() {
     while child.try_wait().unwrap().is_none() {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+        let kib =
+            line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
         peak = peak.max(kib.unwrap_or(0));
         std::thread::sleep(Duration::from_millis(20));
     }
