@@ -113,15 +113,16 @@ impl Engine {
         let keyring = workspace.keyring()?;
         let settings = &workspace.settings;
         let about = format!("pid {} (rp)", std::process::id());
-        let caller = Caller {
-            wait: settings.wait,
-            about: &about,
-            may_recover: has_recorder(&keyring),
-            clock: &settings.clock,
-        };
-        let opened =
+        let open = |may_recover| {
+            let caller =
+                Caller { wait: settings.wait, about: &about, may_recover, clock: &settings.clock };
             journal::open(Arc::clone(&settings.disk), &workspace.paths, settings.knobs, &caller)
-                .map_err(|error| open_failure(error, workspace))?;
+        };
+        let opened = match open(false) {
+            Err(OpenError::TornTail(_)) if may_record(workspace, &keyring) => open(true),
+            opened => opened,
+        };
+        let opened = opened.map_err(|error| open_failure(error, workspace))?;
         let state = crate::cache::writing(workspace, opened.anchored)?;
         let mut engine = Self {
             workspace: workspace.clone(),
@@ -472,11 +473,12 @@ pub fn fresh_idem(workspace: &Workspace) -> String {
     data_encoding::HEXLOWER.encode(&workspace.settings.clock.random::<16>())
 }
 
-fn has_recorder(keyring: &Keyring) -> bool {
-    // The state is not folded yet; any secret filed under the recorder's name will do to try.
-    let prefix = format!("{RECORDER}.");
-    std::fs::read_dir(keyring.folder()).is_ok_and(|files| {
-        files.flatten().any(|file| file.file_name().to_string_lossy().starts_with(&prefix))
+/// Whether the recorder may sign the next entry and its secret is here, so that a recovery can be recorded.
+fn may_record(workspace: &Workspace, keyring: &Keyring) -> bool {
+    let Ok(reading) = workspace.read(None) else { return false };
+    let recorder = reading.state.trust().named(RECORDER);
+    recorder.is_some_and(|(kid, key)| {
+        key.ended_before(reading.state.next()).is_none() && keyring.load(RECORDER, &kid).is_ok()
     })
 }
 
