@@ -3,7 +3,12 @@
 //! Every verb that changes something builds [`Draft`]s and calls [`Engine::commit`]. What it records has
 //! passed the same functions that an auditor runs over it later.
 
-use std::{collections::BTreeMap, num::NonZero, ops::ControlFlow, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    ops::ControlFlow,
+    sync::Arc,
+};
 
 use rp_events::{
     Digest, Event, EventId, Idem, KeyCache, Kid, Refusal, SecretKey, Seq, SignatureJob, Stamp,
@@ -363,13 +368,16 @@ impl Engine {
         let mut turns: Vec<Turn> = Vec::with_capacity(drafts.len());
         let mut seq = self.writer.chain().next();
         let mut prev = self.writer.chain().last();
-        let mut fresh: BTreeMap<Idem, (Envelope, EventId)> = BTreeMap::new();
+        let mut recorded = match self.recorded(drafts) {
+            Ok(recorded) => recorded,
+            Err(failure) => return (turns, Some(failure)),
+        };
         for draft in drafts {
-            match self.turn(draft, seq, prev, &fresh) {
+            match self.turn(draft, seq, prev, &recorded) {
                 Ok(Turn::New(placed)) => {
                     prev = entry::event_id(&placed.body);
                     seq = seq.next();
-                    fresh.insert(placed.envelope.idem, (placed.envelope.clone(), prev));
+                    recorded.insert(placed.envelope.idem, (placed.envelope.clone(), prev));
                     turns.push(Turn::New(placed));
                 }
                 Ok(duplicate) => turns.push(duplicate),
@@ -384,7 +392,7 @@ impl Engine {
         draft: &Draft,
         seq: Seq,
         prev: EventId,
-        fresh: &BTreeMap<Idem, (Envelope, EventId)>,
+        recorded: &BTreeMap<Idem, (Envelope, EventId)>,
     ) -> Result<Turn, Failure> {
         let secret = self.secret(&draft.signer)?;
         let data = draft.event.encode()?;
@@ -404,8 +412,8 @@ impl Engine {
             stream: draft.stream.clone(),
             cause: draft.cause.clone(),
         };
-        if let Some((first, id)) = self.recorded(&envelope.idem, fresh)? {
-            return duplicate(&envelope, &first, id, draft).map(Turn::Duplicate);
+        if let Some((first, id)) = recorded.get(&envelope.idem) {
+            return duplicate(&envelope, first, *id, draft).map(Turn::Duplicate);
         }
         let body = entry::encode_body(&envelope, &data);
         let size = body.len() + ENTRY_OVERHEAD_BYTES;
@@ -416,22 +424,21 @@ impl Engine {
         Ok(Turn::New(Box::new(Placed { envelope, body, secret })))
     }
 
-    /// The envelope recorded under an idempotency key, in the journal or earlier in this group.
-    fn recorded(
-        &self,
-        idem: &Idem,
-        fresh: &BTreeMap<Idem, (Envelope, EventId)>,
-    ) -> Result<Option<(Envelope, EventId)>, Failure> {
-        if let Some(earlier) = fresh.get(idem) {
-            return Ok(Some(earlier.clone()));
+    /// The envelopes that the journal holds under the drafts' idempotency keys, by one walk for all of them.
+    fn recorded(&self, drafts: &[Draft]) -> Result<BTreeMap<Idem, (Envelope, EventId)>, Failure> {
+        let known = |draft: &Draft| self.state.record().recorded_under(&entry::idem(&draft.idem));
+        let seqs: BTreeSet<Seq> = drafts.iter().filter_map(known).collect();
+        let mut recorded = BTreeMap::new();
+        if let Some(last) = seqs.last() {
+            // The answer comes from the stored bytes, never from the request.
+            self.workspace.each(Plan::whole(Until::Size(last.0 + 1)), &mut |parsed, _| {
+                if seqs.contains(&parsed.envelope.seq) {
+                    recorded.insert(parsed.envelope.idem, (parsed.envelope, parsed.id));
+                }
+                ControlFlow::Continue(())
+            })?;
         }
-        let Some(seq) = self.state.record().recorded_under(idem) else { return Ok(None) };
-        // The answer comes from the stored bytes, never from the request.
-        let stored = self.workspace.entry(seq)?;
-        let parsed = entry::parse(&stored).map_err(|error| {
-            Failure::new(Exit::REFUSED, "bad-envelope", format!("entry {seq}: {error}"))
-        })?;
-        Ok(Some((parsed.envelope, parsed.id)))
+        Ok(recorded)
     }
 
     fn secret(&mut self, name: &str) -> Result<Arc<SecretKey>, Failure> {
