@@ -3,4 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod cli;
+mod concurrent;
+mod kill;
 mod support;
