@@ -48,8 +48,10 @@ pub enum Tail {
     },
     /// The segment ends cleanly before the floor: acknowledged entries are missing.
     Rollback {
-        /// The number of entries that are there.
+        /// The number of entries that are there, up to the last finished group.
         size: u64,
+        /// Where their frames end.
+        keep: usize,
     },
 }
 
@@ -124,7 +126,7 @@ pub fn judge(segment: &[u8], from: usize, first: Seq, salt: u64, floor: u64) -> 
 /// The walk met the zero remainder. An open group is a torn tail.
 fn at_the_end(floor: u64, size: u64, keep: usize, end: usize, content: usize, at: usize) -> Tail {
     if size < floor {
-        Tail::Rollback { size }
+        Tail::Rollback { size, keep }
     } else if keep < end {
         Tail::Torn { size, keep, end: content, at }
     } else {

@@ -268,9 +268,8 @@ impl Walker {
         let tail = recovery::judge(bytes, from, self.at.chain.next(), header.salt, floor);
         let keep = match &tail {
             Tail::Clean { end, .. } | Tail::Sealed { end, .. } => *end,
-            Tail::Torn { keep, .. } => *keep,
+            Tail::Torn { keep, .. } | Tail::Rollback { keep, .. } => *keep,
             Tail::Corrupt { at, .. } => *at,
-            Tail::Rollback { .. } => bytes.len(),
         };
         let name = segment_name(header.first);
         if let Some(end) = self.frames(bytes, header, keep, true, visit) {
