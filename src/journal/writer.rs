@@ -251,7 +251,11 @@ impl Writer {
         }
         let next = create_segment(&*self.disk, &self.paths, self.next_header());
         // A crash in between leaves a file aside, or an empty segment that the next writer goes on with.
+        let path = self.paths.folder.join(segment_name(self.segment.header.first));
         self.segment = next.map_err(AppendError::NotWritten)?;
+        // Protection is a courtesy to people; a file system without it changes nothing. It comes last, for
+        // the last segment of a journal is opened for writing.
+        drop(self.disk.protect(&path));
         Ok(())
     }
 
@@ -271,11 +275,7 @@ impl Writer {
         self.write(&bytes)?;
         self.segment.is_sealed = true;
         self.cut()?;
-        self.acknowledge()?;
-        // Protection is a courtesy to people; a file system without it changes nothing.
-        let path = self.paths.folder.join(segment_name(self.segment.header.first));
-        drop(self.disk.protect(&path));
-        Ok(())
+        self.acknowledge()
     }
 
     /// Takes the zeros away that follow a seal.
