@@ -5,6 +5,9 @@
 #![expect(clippy::indexing_slicing, reason = "a test that reads past an end fails")]
 #![expect(clippy::as_conversions, reason = "small numbers of tests")]
 
+mod cli;
+mod concurrent;
+mod kill;
 mod support;
 mod tamper;
 mod tidy;
