@@ -8,3 +8,4 @@
 mod support;
 mod tamper;
 mod tidy;
+mod vectors;

@@ -26,13 +26,13 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The event's kind, from `rp kinds`.
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    #[arg(required_unless_present = "batch")]
     kind: Option<String>,
     /// `-` reads the payload from standard input.
-    #[arg(value_name = "-", value_parser = ["-"], conflicts_with_all = ["data", "file"])]
+    #[arg(value_name = "-", value_parser = ["-"], conflicts_with_all = ["data", "file", "batch"])]
     stdin: Option<String>,
     /// The payload.
-    #[arg(long, value_name = "JSON", conflicts_with = "file")]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["file", "batch"])]
     data: Option<String>,
     /// A file with the payload or the batch; `-` is standard input.
     #[arg(long, value_name = "FILE")]
@@ -40,10 +40,9 @@ pub struct Args {
     /// Record NDJSON lines: `kind`, `data`, and as needed `at`, `as`, `idem`, `round` or `stream`, `cause`, `line`.
     #[arg(long)]
     batch: bool,
-    /// Lines of a batch that are recorded together or not at all.
-    #[arg(long, value_name = "N", default_value_t = 256, requires = "batch",
-          value_parser = clap::value_parser!(u16).range(1..=4096))]
-    group: u16,
+    /// Lines of a batch that are recorded together or not at all [default: 256].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    group: Option<u16>,
     /// The round: the stream `round/N`, or `program` for 0.
     #[arg(long, value_name = "N", conflicts_with = "stream")]
     round: Option<u64>,
@@ -51,10 +50,10 @@ pub struct Args {
     #[arg(long, value_name = "S")]
     stream: Option<String>,
     /// When it happened, if that is another time than now.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "batch")]
     claimed_at: Option<String>,
     /// Cite an earlier event or an artifact.
-    #[arg(long = "cite", value_name = "RELATION=TARGET")]
+    #[arg(long = "cite", value_name = "RELATION=TARGET", conflicts_with = "batch")]
     cite: Vec<String>,
     /// Your own name for this request: repeating it records nothing twice. A batch numbers it by line.
     #[arg(long, value_name = "TEXT")]
@@ -74,6 +73,7 @@ pub struct Args {
 pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let workspace = Workspace::find(settings)?;
     let expected = args.expected()?;
+    args.shaped()?;
     if args.batch {
         return batch(args, &workspace, &expected, out);
     }
@@ -110,6 +110,21 @@ impl Args {
             })
         });
         Ok(Expected { size: self.expect_size, streams: streams.collect::<Result<_, _>>()? })
+    }
+
+    /// What clap cannot say: in a batch the place of the kind may hold `-`, for standard input, alone.
+    fn shaped(&self) -> Result<(), Failure> {
+        match &self.kind {
+            Some(kind) if self.batch && (kind != "-" || self.file.is_some()) => {
+                Err(Failure::usage(format!("each line of a batch names its kind, found `{kind}`"))
+                    .hint("`rp append --batch --file FILE`, or `-` for standard input"))
+            }
+            _ if self.group.is_some() && !self.batch => {
+                Err(Failure::usage("`--group` is for a batch")
+                    .hint("add `--batch`, or leave `--group` out"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn defaults(&self) -> Defaults<'_> {
@@ -352,7 +367,7 @@ fn next_group(
     physical: &mut u64,
 ) -> Result<(Vec<Line>, Ended), Failure> {
     let mut lines = Vec::new();
-    while lines.len() < usize::from(args.group) {
+    while lines.len() < usize::from(args.group.unwrap_or(256)) {
         let Some(bytes) = read_line(input)? else { return Ok((lines, Ended::Finished)) };
         *physical += 1;
         if bytes.trim_ascii().is_empty() {

@@ -1,6 +1,7 @@
 //! The program of rounds: stages, gates, claims, verdicts, memory, archive. Specified in `spec/program.md`.
 
 pub mod codes;
+pub mod constants;
 pub mod ledger;
 pub mod memory;
 mod rules;

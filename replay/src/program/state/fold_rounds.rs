@@ -1,0 +1,289 @@
+//! What events about the program, its tasks, rounds and constraints leave.
+
+use rp_events::program::{
+    ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected, ConstraintsRegenerated,
+    FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved, ProgramCreated,
+    ProgramImported, RoundOpened, RunRequested, TaskRecorded,
+};
+
+use super::{
+    Course, Life, ONE, Program, Request, Root, Round, Settings, StageState, Task, TaskFacts, key,
+};
+use crate::program::{
+    constants::{Ending, StageName},
+    ledger::{Header, RoundEnd},
+    memory::{Behavior, Impact, Mechanism, MechanismClaim},
+};
+
+/// The pipeline status of a round without an ending.
+const RUNNING: &str = "running";
+
+impl Program {
+    pub(super) fn create(&mut self, body: &ProgramCreated) {
+        let root = Root {
+            name: body.program.clone(),
+            direction: body.direction.clone(),
+            ..Root::default()
+        };
+        self.root.put(ONE, root);
+        self.course.put(ONE, Course::default());
+    }
+
+    pub(super) fn import(&mut self, body: &ProgramImported) {
+        self.course.edit(ONE, |course| {
+            course.imports += 1;
+            course.highest_round = course.highest_round.max(body.highest_round);
+            course.latest_round = course.latest_round.or(body.live_round);
+        });
+        if let Some(live) = body.live_round {
+            self.rounds.put(&key(live), Round::default());
+            let header = Header { pipeline_status: RUNNING.to_owned(), ..Header::default() };
+            self.headers.put(&key(live), header);
+        }
+        let Some(memory) = &body.memory else { return };
+        self.root.edit(ONE, |root| {
+            root.has_memory = true;
+            if !memory.direction.is_empty() {
+                root.direction.clone_from(&memory.direction);
+            }
+            let fresh = memory.untried_behavior_directions.iter();
+            root.untried_behavior_directions.extend(fresh.cloned());
+        });
+        for behavior in &memory.behaviors {
+            self.import_behavior(behavior);
+        }
+    }
+
+    fn import_behavior(&mut self, old: &ImportedBehavior) {
+        let attempt = |old: &rp_events::program::ImportedMechanism| Mechanism {
+            round: old.round,
+            direction: old.direction.clone(),
+            family: old.family.clone(),
+            headline: old.headline.clone(),
+            claims: old.claims.iter().map(finding).collect(),
+            archived_to: old.archived_to.clone(),
+            reading: None,
+        };
+        self.put_behavior(Behavior {
+            id: old.id.to_string(),
+            statement: old.statement.clone(),
+            status: old.status.clone(),
+            behavior_conclusion: old.behavior_conclusion.clone(),
+            impact: Impact {
+                assessment: old.impact.assessment.clone(),
+                recommendation: old.impact.recommendation.clone(),
+                assessed_in_round: old.impact.assessed_in_round,
+            },
+            decided_in_round: old.decided_in_round,
+            mechanisms: old.mechanisms.iter().map(attempt).collect(),
+            untried_mechanism_directions: old.untried_mechanism_directions.clone(),
+            ordinal: 0,
+            asserted: false,
+        });
+    }
+
+    /// Puts a behavior, giving it the next ordinal if it is new.
+    pub(super) fn put_behavior(&mut self, mut behavior: Behavior) {
+        if let Some(known) = self.behavior(&behavior.id) {
+            behavior.ordinal = known.ordinal;
+        } else {
+            let number = behavior.id.strip_prefix('B').and_then(|n| n.parse().ok()).unwrap_or(0);
+            self.course.edit(ONE, |course| {
+                behavior.ordinal = course.behaviors;
+                course.behaviors += 1;
+                course.highest_behavior = course.highest_behavior.max(number);
+            });
+        }
+        let id = behavior.id.clone();
+        self.behaviors.put(&id, behavior);
+    }
+
+    pub(super) fn record_task(&mut self, body: &TaskRecorded) {
+        self.root.edit(ONE, |root| {
+            root.task = Some(Task {
+                for_round: body.for_round,
+                drafted: false,
+                text: body.body.clone(),
+                log: Vec::new(),
+            });
+        });
+        self.course.edit(ONE, |course| {
+            course.task = TaskFacts {
+                language: body.language.clone(),
+                behavior: body.pins.behavior.clone(),
+                direction: body.pins.mechanism_direction.clone(),
+                family: body.pins.family.clone(),
+                retry_settled: body.retry_settled,
+                notify: body.notify,
+            };
+        });
+    }
+
+    pub(super) fn request_run(&mut self, body: &RunRequested) {
+        let request =
+            Request { resume: body.resume, has_direction: !direction(&body.raw).is_empty() };
+        self.course.edit(ONE, |course| {
+            course.request = Some(request);
+            course.flags = None;
+        });
+    }
+
+    pub(super) fn refuse_run(&mut self) {
+        self.course.edit(ONE, |course| {
+            course.request = None;
+            course.flags = None;
+        });
+    }
+
+    pub(super) fn resolve_flags(&mut self, body: &FlagsResolved) {
+        let settings = Settings::resolve(&body.flags);
+        self.course.edit(ONE, |course| {
+            course.request = None;
+            course.flags = Some(settings);
+        });
+    }
+
+    pub(super) fn open_round(&mut self, round: u64, body: &RoundOpened) {
+        let course = self.course();
+        self.rounds.put(
+            &key(round),
+            Round {
+                settings: course.flags.clone().unwrap_or_default(),
+                behavior_source: body.behavior_source.clone(),
+                mechanism: body.mechanism.clone(),
+                task: course.task.clone(),
+                ..Round::default()
+            },
+        );
+        let header = Header { pipeline_status: RUNNING.to_owned(), ..Header::default() };
+        self.headers.put(&key(round), header);
+        drop(course);
+        self.course.edit(ONE, |course| {
+            course.highest_round = course.highest_round.max(round);
+            course.latest_round = Some(round);
+            course.flags = None;
+        });
+    }
+
+    pub(super) fn resume_round(&mut self, round: u64) {
+        let flags = self.course().flags.clone();
+        self.course.edit(ONE, |course| course.flags = None);
+        let mut reopened = false;
+        self.rounds.edit(&key(round), |record| {
+            record.resumed = true;
+            if let Some(flags) = flags {
+                record.settings = flags;
+            }
+            if matches!(record.life, Life::Ended(Ending::NeedsDecision | Ending::Halted)) {
+                record.life = Life::Running;
+                reopened = true;
+            }
+            for name in StageName::ALL {
+                reopen(record, name);
+            }
+        });
+        if reopened {
+            self.headers.edit(&key(round), |header| {
+                RUNNING.clone_into(&mut header.pipeline_status);
+                header.round_end = RoundEnd::default();
+            });
+        }
+    }
+
+    pub(super) fn extract_constraints(&mut self, round: u64, body: &ConstraintsExtracted) {
+        let record = super::Constraints { items: body.items.clone() };
+        self.constraints.put(&key(round), record);
+    }
+
+    pub(super) fn inject_constraints(&mut self, round: u64, body: &ConstraintsInjected) {
+        let Some(stage) = StageName::parse(&body.stage) else { return };
+        self.rounds.edit(&key(round), |record| {
+            record.stages.of_mut(stage).injected = body.attempt;
+        });
+    }
+
+    pub(super) fn regenerate_constraints(&mut self, round: u64, body: &ConstraintsRegenerated) {
+        self.constraints.edit(&key(round), |record| {
+            for item in &body.items {
+                if let Some(old) = record.items.iter_mut().find(|old| old.id == item.id) {
+                    old.clone_from(item);
+                }
+            }
+            let removed = body.removed.as_deref().unwrap_or_default();
+            record.items.retain(|item| !removed.contains(&item.id));
+        });
+    }
+
+    pub(super) fn resolve_pin(&mut self, round: u64, body: &PinResolved) {
+        self.rounds.edit(&key(round), |record| {
+            if body.decision == "honor-pin" {
+                record.dropped_pins.remove(&body.level);
+                return;
+            }
+            record.dropped_pins.insert(body.level.clone());
+            // Inside the given modes there is no other behavior to pick, so the round must find one.
+            if body.level == "behavior" {
+                "discovery".clone_into(&mut record.behavior_source);
+            }
+        });
+    }
+
+    pub(super) fn decide_comprehension(&mut self, round: u64, body: &ComprehensionDecided) {
+        self.rounds.edit(&key(round), |record| {
+            record.comprehended = true;
+            if body.decision.as_deref() == Some("switch-to-discovery") {
+                "discovery".clone_into(&mut record.behavior_source);
+            }
+        });
+    }
+
+    pub(super) fn record_override(&mut self, round: u64, body: &OverrideRecorded) {
+        self.overrides.upsert(&key(round), |record| {
+            record.requests.push((body.point.clone(), body.request.clone()));
+        });
+        let Some(original) = &body.overrides else { return };
+        let line = format!("@{}: {} (overrides: {original})", body.point, body.request);
+        self.root.edit(ONE, |root| {
+            if let Some(task) = &mut root.task {
+                task.log.push(line);
+            }
+        });
+    }
+}
+
+/// A finding of an imported attempt.
+fn finding(old: &rp_events::program::ClaimFinding) -> MechanismClaim {
+    MechanismClaim {
+        id: old.id.to_string(),
+        statement: old.statement.clone(),
+        method: old.method.clone(),
+        conclusion: old.conclusion.clone(),
+    }
+}
+
+/// The direction that a command line gives: what stands before its options (C.1).
+fn direction(raw: &str) -> &str {
+    let end = |mark: &str| raw.find(mark);
+    let options = match (end(" \u{2014} "), end("--")) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    let text = options.map_or(raw, |at| raw.get(..at).unwrap_or_default());
+    text.trim().trim_matches('"').trim()
+}
+
+/// Makes a stage that was interrupted dispatchable again; what was accepted stays.
+fn reopen(round: &mut Round, name: StageName) {
+    let stage = round.stages.of_mut(name);
+    match stage.state {
+        StageState::Running { .. } | StageState::Stopped { .. } | StageState::Crashed => {
+            stage.state = StageState::Pending;
+            stage.rejections = 0;
+        }
+        StageState::Pending
+        | StageState::Returned { .. }
+        | StageState::Accepted
+        | StageState::Skipped
+        | StageState::Waiting => {}
+    }
+}

@@ -1,0 +1,173 @@
+//! A journal in memory: what `rp append` does to an event, without files and with fixed keys.
+//!
+//! A key's secret is BLAKE3 of its name, so a vector says `"as": "orchestrator"` and every run of the suite
+//! signs the same bytes.
+
+use std::collections::BTreeMap;
+
+use rp_events::{
+    Chain, EventId, Kid, Refusal, Role, SecretKey, Seq, Stamp, Verified,
+    entry::{self, Envelope},
+    id::KeyName,
+    json::{self, Json},
+    trust::{JournalOpened, KeyAuthorized, SUITE},
+};
+use rp_replay::{State, VIEWS, views::Build};
+
+/// The keys that every recorder has; each holds the role of its name.
+pub(crate) const ROLES: &[&str] = &[
+    "user",
+    "orchestrator",
+    "claim-agent",
+    "experiment-agent",
+    "verify-agent",
+    "iteration-agent",
+    "launcher",
+    "monitor",
+    "paper-figure",
+    "notify",
+    "next-round",
+    "recorder",
+];
+
+/// What the clock says, whenever it is asked.
+const CLOCK: &str = "2027-01-01T00:00:00Z";
+
+/// The secret key of a name.
+pub(crate) fn secret(name: &str) -> SecretKey {
+    SecretKey::from_seed(&entry::event_id(name.as_bytes()).0)
+}
+
+/// A journal in memory with its state.
+pub(crate) struct Recorder {
+    state: State,
+    chain: Chain,
+    keys: BTreeMap<String, Kid>,
+    tries: u64,
+}
+
+impl Recorder {
+    /// Opens a `compat` journal and authorizes a key for each of [`ROLES`].
+    pub(crate) fn new() -> Self {
+        Self::with_profile("compat")
+    }
+
+    /// Opens a journal of a profile and authorizes a key for each of [`ROLES`].
+    pub(crate) fn with_profile(profile: &str) -> Self {
+        let mut recorder = Self {
+            state: State::default(),
+            chain: Chain::default(),
+            keys: BTreeMap::new(),
+            tries: 0,
+        };
+        let genesis = rp_events::trust::Event::JournalOpened(Box::new(JournalOpened {
+            origin: "rp.test/0000000000000000".to_owned(),
+            title: None,
+            profile: profile.to_owned(),
+            suite: SUITE.to_owned(),
+            root_keys: vec![secret("root").public()],
+            threshold: 1,
+            log_key: secret("log").public(),
+        }));
+        let genesis = rp_events::Event::Trust(genesis);
+        recorder.record("root", None, None, &genesis).expect("a journal opens");
+        for name in ROLES {
+            recorder.authorize(name, &[name]);
+        }
+        recorder
+    }
+
+    /// Admits a key with a name and roles.
+    pub(crate) fn authorize(&mut self, name: &str, roles: &[&str]) {
+        let log = self.state.trust().genesis().expect("entry 0 is the genesis").log_id;
+        let key = rp_events::trust::Event::KeyAuthorized(Box::new(KeyAuthorized {
+            public: secret(name).public(),
+            roles: roles.iter().map(|role| Role::parse(role).unwrap()).collect(),
+            name: KeyName::parse(name).unwrap(),
+            pop: secret(name).prove_possession(log, self.state.next()),
+            max_seq: None,
+        }));
+        self.record("root", None, None, &rp_events::Event::Trust(key)).expect("a key is new");
+        self.keys.insert(name.to_owned(), secret(name).public().kid());
+    }
+
+    /// Records a line of the batch form: `kind`, `data`, `as`, `round` or `stream`, and perhaps `at`.
+    pub(crate) fn append(&mut self, line: &str) -> Result<Seq, Refusal> {
+        self.append_json(&json::parse(line)?)
+    }
+
+    /// Records a line of the batch form that was parsed before.
+    pub(crate) fn append_json(&mut self, line: &Json) -> Result<Seq, Refusal> {
+        let text = |key: &str| match line.get(key) {
+            Some(Json::Text(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let event = rp_events::Event::read(
+            text("kind").unwrap(),
+            line.get("data").expect("a line has data"),
+        )?;
+        let stream = match (line.get("round"), text("stream")) {
+            (Some(Json::Number(n)), _) if n == "0" => "program".to_owned(),
+            (Some(Json::Number(n)), _) => format!("round/{n}"),
+            (_, Some(stream)) => stream.to_owned(),
+            _ => "program".to_owned(),
+        };
+        let at = text("at").map(|at| Stamp::parse(at).unwrap());
+        self.record(text("as").unwrap(), Some(&stream), at, &event)
+    }
+
+    fn record(
+        &mut self,
+        signer: &str,
+        stream: Option<&str>,
+        at: Option<Stamp>,
+        event: &rp_events::Event,
+    ) -> Result<Seq, Refusal> {
+        self.tries += 1;
+        let data = event.encode()?;
+        let kind = event.kind();
+        let envelope = Envelope {
+            seq: self.chain.next(),
+            prev: self.chain.last(),
+            kind: kind.name.to_owned(),
+            version: kind.version,
+            kid: secret(signer).public().kid(),
+            time: Stamp::parse(CLOCK).unwrap(),
+            at,
+            idem: entry::idem(&self.tries.to_string()),
+            req: entry::request(kind.name, kind.version, &data),
+            nonce: [0; 16],
+            stream: stream.map(str::to_owned),
+            cause: Vec::new(),
+        };
+        let body = entry::encode_body(&envelope, &data);
+        let bytes = entry::assemble(&body, &secret(signer).sign_event(&body));
+        let parsed = entry::parse(&bytes).expect("what was encoded parses");
+        self.chain.admit(&parsed)?;
+        let id: EventId = parsed.id;
+        let entry: Verified = rp_events::verify(parsed, &self.state)?;
+        let admitted = self.state.admit(entry)?;
+        self.state.apply(&admitted);
+        self.chain.push(id, &bytes);
+        Ok(envelope.seq)
+    }
+
+    /// The state so far.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Every file that the views keep, by path, with its bytes.
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        for view in VIEWS {
+            if let Build::File { render, places, .. } = &view.build {
+                for place in places(&self.state) {
+                    let bytes = render(&self.state, &place.args, place.format);
+                    files.insert(place.path, format!("{bytes:?}"));
+                }
+            }
+        }
+        files
+    }
+}
