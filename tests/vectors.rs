@@ -4,7 +4,7 @@ use rp_events::{Event, json};
 
 use crate::support::record::Recorder;
 
-const SAMPLE: &str = include_str!("../spec/samples/program/events.jsonl");
+pub(crate) const SAMPLE: &str = include_str!("../spec/samples/program/events.jsonl");
 
 #[test]
 fn every_line_of_the_sample_is_read_and_read_again_from_its_bytes() {
@@ -33,7 +33,8 @@ fn every_line_of_the_sample_is_accepted_and_every_rejected_line_refused_after_it
         let Some(json::Json::Number(n)) = json.get(key) else { panic!("no `{key}`") };
         n.parse().unwrap()
     };
-    let rejected: Vec<json::Json> = REJECTED.lines().map(|line| json::parse(line).unwrap()).collect();
+    let rejected: Vec<json::Json> =
+        REJECTED.lines().map(|line| json::parse(line).unwrap()).collect();
     let mut recorder = Recorder::new();
     let mut tried = 0;
     for (n, line) in std::iter::once(None).chain(SAMPLE.lines().map(Some)).enumerate() {

@@ -308,8 +308,7 @@ impl Ending {
 
 impl StageName {
     /// Every stage, in order.
-    pub const ALL: [Self; 4] =
-        [Self::Claim, Self::Experiment, Self::Verify, Self::Iteration];
+    pub const ALL: [Self; 4] = [Self::Claim, Self::Experiment, Self::Verify, Self::Iteration];
 }
 
 impl PhenomenonStatus {
