@@ -318,12 +318,10 @@ fn finish(fields: Fields<'_>) -> Result<(Envelope, &[u8]), EntryError> {
 }
 
 fn unsigned(reader: &mut Reader<'_>, key: &str) -> Result<u64, EntryError> {
-    match reader.token()? {
-        Token::Int(n) => {
-            u64::try_from(n).map_err(|_| EntryError::Envelope(format!("`{key}` is negative")))
-        }
-        _ => Err(EntryError::Envelope(format!("`{key}` is not an integer"))),
-    }
+    let Token::Int(n) = reader.token()? else {
+        return Err(EntryError::Envelope(format!("`{key}` is not an integer")));
+    };
+    u64::try_from(n).map_err(|_| EntryError::Envelope(format!("`{key}` is negative")))
 }
 
 fn stamp(reader: &mut Reader<'_>, key: &str) -> Result<Stamp, EntryError> {
@@ -332,27 +330,23 @@ fn stamp(reader: &mut Reader<'_>, key: &str) -> Result<Stamp, EntryError> {
 }
 
 fn bytes<const N: usize>(reader: &mut Reader<'_>, key: &str) -> Result<[u8; N], EntryError> {
-    match reader.token()? {
-        Token::Bin(bytes) => bytes
-            .try_into()
-            .map_err(|_| EntryError::Envelope(format!("`{key}` has another length than {N}"))),
-        _ => Err(EntryError::Envelope(format!("`{key}` is not bytes"))),
-    }
+    let Token::Bin(bytes) = reader.token()? else {
+        return Err(EntryError::Envelope(format!("`{key}` is not bytes")));
+    };
+    bytes
+        .try_into()
+        .map_err(|_| EntryError::Envelope(format!("`{key}` has another length than {N}")))
 }
 
 fn short(reader: &mut Reader<'_>, key: &str) -> Result<String, EntryError> {
-    match reader.token()? {
-        Token::Str(text)
-            if !text.is_empty()
-                && text.len() <= STREAM_BYTES_MAX
-                && crate::text::forbidden(text).is_none() =>
-        {
-            Ok(text.to_owned())
-        }
-        _ => Err(EntryError::Envelope(format!(
-            "`{key}` is not a text of 1 to {STREAM_BYTES_MAX} bytes"
-        ))),
+    if let Token::Str(text) = reader.token()?
+        && !text.is_empty()
+        && text.len() <= STREAM_BYTES_MAX
+        && crate::text::forbidden(text).is_none()
+    {
+        return Ok(text.to_owned());
     }
+    Err(EntryError::Envelope(format!("`{key}` is not a text of 1 to {STREAM_BYTES_MAX} bytes")))
 }
 
 fn citations(reader: &mut Reader<'_>) -> Result<Vec<Citation>, EntryError> {
@@ -362,11 +356,9 @@ fn citations(reader: &mut Reader<'_>) -> Result<Vec<Citation>, EntryError> {
         return Err(wrong());
     }
     (0..n)
-        .map(|_| match reader.token()? {
-            Token::Array(2) => {
-                Ok(Citation { relation: short(reader, "cause")?, target: short(reader, "cause")? })
-            }
-            _ => Err(wrong()),
+        .map(|_| {
+            let Token::Array(2) = reader.token()? else { return Err(wrong()) };
+            Ok(Citation { relation: short(reader, "cause")?, target: short(reader, "cause")? })
         })
         .collect()
 }

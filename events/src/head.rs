@@ -109,7 +109,8 @@ impl Slots {
                     }
                 }
                 None => {
-                    damaged += usize::from(slot.len() < SLOT_BYTES || slot.iter().any(|&b| b != 0))
+                    let unused = slot.len() == SLOT_BYTES && slot.iter().all(|&b| b == 0);
+                    damaged += usize::from(!unused);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Strict JSON intake: what a caller writes, before it becomes a typed payload.
 //!
 //! One value, no duplicate keys, numbers kept as their literals, no forbidden characters, a limit on
-//! size and depth. The grammar is serde_json's; what it lets pass silently is refused here.
+//! size and depth. The grammar is `serde_json`'s; what it lets pass silently is refused here.
 
 use std::fmt;
 
@@ -34,9 +34,9 @@ pub enum Json {
     /// A text.
     Text(String),
     /// A list.
-    Array(Vec<Json>),
+    Array(Vec<Self>),
     /// An object; keys are unique.
-    Object(Vec<(String, Json)>),
+    Object(Vec<(String, Self)>),
 }
 
 /// Parses one JSON value strictly.
@@ -104,7 +104,7 @@ fn object(text: &str, path: &str, depth: usize) -> Result<Json, Refusal> {
     Ok(Json::Object(out))
 }
 
-/// A text that serde_json refuses to decode can, after the grammar has passed, only be a surrogate.
+/// A text that `serde_json` refuses to decode can, after the grammar has passed, only be a surrogate.
 fn bad_string(error: &serde_json::Error, path: &str) -> Refusal {
     Refusal::new(&general::BAD_TEXT, format!("{error} in `{path}`"))
 }

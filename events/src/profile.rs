@@ -26,9 +26,9 @@ pub enum Value {
     /// Bytes.
     Bin(Vec<u8>),
     /// A list.
-    Array(Vec<Value>),
+    Array(Vec<Self>),
     /// A map with sorted text keys.
-    Map(BTreeMap<String, Value>),
+    Map(BTreeMap<String, Self>),
 }
 
 /// Where bytes leave the profile, and how.
@@ -90,10 +90,6 @@ impl<'a> Reader<'a> {
         self.at == self.bytes.len()
     }
 
-    fn fail<T>(&self, offset: usize, what: &'static str) -> Result<T, ProfileError> {
-        Err(ProfileError { offset, what })
-    }
-
     fn take(&mut self, n: usize) -> Result<&'a [u8], ProfileError> {
         let end = self.at.checked_add(n).filter(|&end| end <= self.bytes.len());
         match end.and_then(|end| self.bytes.get(self.at..end)) {
@@ -101,7 +97,7 @@ impl<'a> Reader<'a> {
                 self.at += n;
                 Ok(slice)
             }
-            None => self.fail(self.at, "the bytes end inside a value"),
+            None => fail(self.at, "the bytes end inside a value"),
         }
     }
 
@@ -112,9 +108,9 @@ impl<'a> Reader<'a> {
     fn length(&mut self, start: usize, width: usize, least: u64) -> Result<usize, ProfileError> {
         let n = self.uint(width)?;
         if n < least {
-            return self.fail(start, "a length is not in its shortest form");
+            return fail(start, "a length is not in its shortest form");
         }
-        usize::try_from(n).or_else(|_| self.fail(start, "a length is beyond this machine"))
+        usize::try_from(n).or_else(|_| fail(start, "a length is beyond this machine"))
     }
 
     /// Reads the next token.
@@ -124,15 +120,21 @@ impl<'a> Reader<'a> {
     /// A value that the profile does not have, or not in this form.
     pub fn token(&mut self) -> Result<Token<'a>, ProfileError> {
         let start = self.at;
-        let [first] = *self.take(1)? else { return self.fail(start, "the bytes end") };
+        let [first] = *self.take(1)? else { return fail(start, "the bytes end") };
         Ok(match first {
             0x00..=0x7f => Token::Int(i128::from(first)),
             0xe0..=0xff => Token::Int(i128::from(first) - 256),
             0xc0 => Token::Nil,
             0xc2 => Token::Bool(false),
             0xc3 => Token::Bool(true),
-            0xcc..=0xcf => Token::Int(self.unsigned(start, first)?),
-            0xd0..=0xd3 => Token::Int(self.signed(start, first)?),
+            0xcc => Token::Int(self.unsigned(start, 1, 0x80)?),
+            0xcd => Token::Int(self.unsigned(start, 2, 1 << 8)?),
+            0xce => Token::Int(self.unsigned(start, 4, 1 << 16)?),
+            0xcf => Token::Int(self.unsigned(start, 8, 1 << 32)?),
+            0xd0 => Token::Int(self.signed(start, 1, -33)?),
+            0xd1 => Token::Int(self.signed(start, 2, -129)?),
+            0xd2 => Token::Int(self.signed(start, 4, -32_769)?),
+            0xd3 => Token::Int(self.signed(start, 8, -2_147_483_649)?),
             0xa0..=0xbf => self.text(start, usize::from(first & 0x1f))?,
             0xd9 => {
                 let n = self.length(start, 1, 32)?;
@@ -164,29 +166,25 @@ impl<'a> Reader<'a> {
             0x80..=0x8f => Token::Map(usize::from(first & 0x0f)),
             0xde => Token::Map(self.length(start, 2, 16)?),
             0xdf => Token::Map(self.length(start, 4, 1 << 16)?),
-            0xca | 0xcb => return self.fail(start, "a float"),
-            0xc1 | 0xc7..=0xc9 | 0xd4..=0xd8 => return self.fail(start, "an extension type"),
+            0xca | 0xcb => return fail(start, "a float"),
+            0xc1 | 0xc7..=0xc9 | 0xd4..=0xd8 => return fail(start, "an extension type"),
         })
     }
 
-    fn unsigned(&mut self, start: usize, first: u8) -> Result<i128, ProfileError> {
-        let (width, least) =
-            [(1, 0x80), (2, 1 << 8), (4, 1 << 16), (8, 1 << 32)][usize::from(first - 0xcc)];
+    fn unsigned(&mut self, start: usize, width: usize, least: u64) -> Result<i128, ProfileError> {
         let n = self.uint(width)?;
         if n < least {
-            return self.fail(start, "an integer is not in its shortest form");
+            return fail(start, "an integer is not in its shortest form");
         }
         Ok(i128::from(n))
     }
 
-    fn signed(&mut self, start: usize, first: u8) -> Result<i128, ProfileError> {
-        let width = 1 << (first - 0xd0);
+    fn signed(&mut self, start: usize, width: usize, most: i128) -> Result<i128, ProfileError> {
         let raw = i128::from(self.uint(width)?);
         let bits = 8 * width;
         let n = if raw >> (bits - 1) == 1 { raw - (1 << bits) } else { raw };
-        let most = [-33, -129, -32_769, -2_147_483_649][usize::from(first - 0xd0)];
         if n > most {
-            return self.fail(start, "an integer is not in its shortest form");
+            return fail(start, "an integer is not in its shortest form");
         }
         Ok(n)
     }
@@ -194,7 +192,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self, start: usize, n: usize) -> Result<Token<'a>, ProfileError> {
         match std::str::from_utf8(self.take(n)?) {
             Ok(text) => Ok(Token::Str(text)),
-            Err(_) => self.fail(start, "a text is not UTF-8"),
+            Err(_) => fail(start, "a text is not UTF-8"),
         }
     }
 
@@ -209,14 +207,14 @@ impl<'a> Reader<'a> {
             Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Bin(_) => Ok(()),
             Token::Str(text) => match text::forbidden(text) {
                 None => Ok(()),
-                Some(_) => self.fail(start, "a text holds a forbidden character"),
+                Some(_) => fail(start, "a text holds a forbidden character"),
             },
             Token::Array(n) => {
-                self.deeper(start, depth)?;
+                deeper(start, depth)?;
                 (0..n).try_for_each(|_| self.skip(depth + 1))
             }
             Token::Map(n) => {
-                self.deeper(start, depth)?;
+                deeper(start, depth)?;
                 let mut last = None;
                 (0..n).try_for_each(|_| {
                     last = Some(self.key(last)?);
@@ -224,13 +222,6 @@ impl<'a> Reader<'a> {
                 })
             }
         }
-    }
-
-    fn deeper(&self, start: usize, depth: usize) -> Result<(), ProfileError> {
-        if depth >= DEPTH_MAX {
-            return self.fail(start, "nested deeper than 16 containers");
-        }
-        Ok(())
     }
 
     /// Reads a map's key, which must come after `last` in byte order.
@@ -241,16 +232,27 @@ impl<'a> Reader<'a> {
     pub fn key(&mut self, last: Option<&'a str>) -> Result<&'a str, ProfileError> {
         let start = self.at;
         let Token::Str(key) = self.token()? else {
-            return self.fail(start, "a map key is not a text");
+            return fail(start, "a map key is not a text");
         };
         if last.is_some_and(|last| last.as_bytes() >= key.as_bytes()) {
-            return self.fail(start, "map keys are not unique and sorted by their bytes");
+            return fail(start, "map keys are not unique and sorted by their bytes");
         }
         if text::forbidden(key).is_some() {
-            return self.fail(start, "a text holds a forbidden character");
+            return fail(start, "a text holds a forbidden character");
         }
         Ok(key)
     }
+}
+
+fn fail<T>(offset: usize, what: &'static str) -> Result<T, ProfileError> {
+    Err(ProfileError { offset, what })
+}
+
+fn deeper(start: usize, depth: usize) -> Result<(), ProfileError> {
+    if depth >= DEPTH_MAX {
+        return fail(start, "nested deeper than 16 containers");
+    }
+    Ok(())
 }
 
 /// Holds bytes to be exactly one value of the profile.
@@ -261,7 +263,7 @@ impl<'a> Reader<'a> {
 pub fn check(bytes: &[u8]) -> Result<(), ProfileError> {
     let mut reader = Reader::new(bytes);
     reader.skip(0)?;
-    if reader.is_at_end() { Ok(()) } else { reader.fail(reader.at, "bytes follow the value") }
+    if reader.is_at_end() { Ok(()) } else { fail(reader.at, "bytes follow the value") }
 }
 
 /// Decodes exactly one value of the profile.
@@ -271,33 +273,25 @@ pub fn check(bytes: &[u8]) -> Result<(), ProfileError> {
 /// The first place that leaves the profile.
 pub fn decode(bytes: &[u8]) -> Result<Value, ProfileError> {
     check(bytes)?;
-    read(&mut Reader::new(bytes), Order::Checked)
+    read(&mut Reader::new(bytes))
 }
 
-/// Whether map keys were already held to their order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Checked,
-    Free,
-}
-
-fn read(reader: &mut Reader<'_>, order: Order) -> Result<Value, ProfileError> {
+/// Reads a value with its map keys in any order; those of signed bytes were held to theirs by [`check`].
+fn read(reader: &mut Reader<'_>) -> Result<Value, ProfileError> {
     Ok(match reader.token()? {
         Token::Nil => Value::Nil,
         Token::Bool(b) => Value::Bool(b),
         Token::Int(n) => Value::Int(n),
         Token::Str(text) => Value::Str(text.to_owned()),
         Token::Bin(bytes) => Value::Bin(bytes.to_vec()),
-        Token::Array(n) => {
-            Value::Array((0..n).map(|_| read(reader, order)).collect::<Result<_, _>>()?)
-        }
+        Token::Array(n) => Value::Array((0..n).map(|_| read(reader)).collect::<Result<_, _>>()?),
         Token::Map(n) => {
             let mut map = BTreeMap::new();
             for _ in 0..n {
                 let start = reader.at;
                 let key = reader.key(None)?.to_owned();
-                if map.insert(key, read(reader, order)?).is_some() {
-                    return reader.fail(start, "a map names one key twice");
+                if map.insert(key, read(reader)?).is_some() {
+                    return fail(start, "a map names one key twice");
                 }
             }
             Value::Map(map)
@@ -320,7 +314,7 @@ pub fn encode(value: &Value) -> Vec<u8> {
 pub fn encode_typed<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, ProfileError> {
     let named = rmp_serde::to_vec_named(value).expect("our payload types serialize");
     // serde writes struct fields in the order they are declared; the profile wants them sorted.
-    let sorted = encode(&read(&mut Reader::new(&named), Order::Free)?);
+    let sorted = encode(&read(&mut Reader::new(&named))?);
     check(&sorted)?;
     Ok(sorted)
 }
@@ -340,7 +334,9 @@ fn write(value: &Value, out: &mut Vec<u8>) {
         }
         Value::Array(items) => {
             write_length(items.len(), Some((0x90, 16)), [None, Some(0xdc), Some(0xdd)], out);
-            items.iter().for_each(|item| write(item, out));
+            for item in items {
+                write(item, out);
+            }
         }
         Value::Map(map) => {
             write_length(map.len(), Some((0x80, 16)), [None, Some(0xde), Some(0xdf)], out);
@@ -382,7 +378,7 @@ fn write_length(n: usize, inline: Option<(u8, usize)>, tags: [Option<u8>; 3], ou
 
 fn write_int(n: i128, out: &mut Vec<u8>) {
     let (tag, width) = match n {
-        0..=0x7f | -32..=-1 => (None, 1),
+        -32..=0x7f => (None, 1),
         0x80..=0xff => (Some(0xcc), 1),
         0x100..=0xffff => (Some(0xcd), 2),
         0x1_0000..=0xffff_ffff => (Some(0xce), 4),

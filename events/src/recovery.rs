@@ -50,108 +50,104 @@ pub enum Tail {
     Rollback {
         /// The number of entries that are there.
         size: u64,
+        /// Where their frames end.
+        keep: usize,
     },
 }
 
 /// Judges the bytes of the last segment, whose header holds, against the floor.
-pub fn judge(segment: &[u8], first: Seq, salt: u64, floor: u64) -> Tail {
+///
+/// The walk begins at byte `from`, where the frame of entry `first` is due.
+pub fn judge(segment: &[u8], from: usize, first: Seq, salt: u64, floor: u64) -> Tail {
     let content = segment.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
-    let mut at = SEGMENT_HEADER_BYTES;
-    let mut seq = first.0;
-    // Where the last finished group ends: an open group is kept or set aside as a whole.
-    let (mut keep, mut size) = (at, seq);
-    loop {
-        if at >= content {
-            return at_the_end(floor, size, keep, at, content, at);
-        }
-        match frame::decode(segment.get(at..).unwrap_or_default(), salt) {
-            Ok(frame) if frame.header.seq.0 == seq => {
-                at += frame.len;
-                match frame.header.kind {
-                    FrameKind::Entry { more } => {
-                        seq += 1;
-                        if !more {
-                            (keep, size) = (at, seq);
-                        }
-                    }
-                    FrameKind::Seal if size == seq && at >= content && size >= floor => {
-                        return Tail::Sealed { size, end: at };
-                    }
-                    FrameKind::Seal => {
-                        return Tail::Corrupt { seq: Seq(seq), at, what: "bytes follow the seal" };
-                    }
-                }
-            }
-            Ok(_) => {
-                return broken(
-                    segment,
-                    salt,
-                    floor,
-                    (seq, size),
-                    (at, keep),
-                    content,
-                    "a frame has another number than its place",
-                );
-            }
-            Err(frame::FrameError::Short) => {
-                return broken(
-                    segment,
-                    salt,
-                    floor,
-                    (seq, size),
-                    (at, keep),
-                    content,
-                    "the bytes end inside a frame",
-                );
-            }
-            Err(_) => {
-                return broken(
-                    segment,
-                    salt,
-                    floor,
-                    (seq, size),
-                    (at, keep),
-                    content,
-                    "a frame does not hold",
-                );
-            }
-        }
-    }
+    let at = from.max(SEGMENT_HEADER_BYTES);
+    Walk { segment, salt, floor, content, at, seq: first.0, keep: at, size: first.0 }.run()
 }
 
-/// The walk met the zero remainder. An open group is a torn tail.
-fn at_the_end(floor: u64, size: u64, keep: usize, end: usize, content: usize, at: usize) -> Tail {
-    if size < floor {
-        Tail::Rollback { size }
-    } else if keep < end {
-        Tail::Torn { size, keep, end: content, at }
-    } else {
-        Tail::Clean { size, end }
-    }
-}
-
-/// The walk met bytes that are no frame: damage if anything promises them, else a torn tail.
-fn broken(
-    segment: &[u8],
+/// A walk over the frames of the last segment.
+struct Walk<'s> {
+    segment: &'s [u8],
     salt: u64,
     floor: u64,
-    (seq, size): (u64, u64),
-    (at, keep): (usize, usize),
+    /// Where the last byte that is not zero ends.
     content: usize,
-    what: &'static str,
-) -> Tail {
-    if size < floor {
-        return Tail::Corrupt { seq: Seq(seq), at, what };
-    }
-    let mut later = at.next_multiple_of(FRAME_ALIGN_BYTES);
-    while later + FRAME_HEADER_BYTES <= content {
-        if let Ok(header) = frame::header(segment.get(later..).unwrap_or_default(), salt)
-            && header.seq.0 >= seq
-            && header.durable_upto > seq
-        {
-            return Tail::Corrupt { seq: Seq(seq), at, what };
+    /// The next frame, and the entry that is due there.
+    at: usize,
+    seq: u64,
+    /// Where the last finished group ends, and the number of entries up to there: an open group is kept or
+    /// set aside as a whole.
+    keep: usize,
+    size: u64,
+}
+
+impl Walk<'_> {
+    fn run(mut self) -> Tail {
+        while self.at < self.content {
+            let bytes = self.segment.get(self.at..).unwrap_or_default();
+            let frame = match frame::decode(bytes, self.salt) {
+                Ok(frame) => frame,
+                Err(frame::FrameError::Short) => {
+                    return self.broken("the bytes end inside a frame");
+                }
+                Err(_) => return self.broken("a frame does not hold"),
+            };
+            if frame.header.kind == FrameKind::Seal {
+                return self.sealed(frame.header.seq, frame.len);
+            }
+            if frame.header.seq.0 != self.seq {
+                return self.broken("a frame has another number than its place");
+            }
+            self.at += frame.len;
+            self.seq += 1;
+            if frame.header.kind == (FrameKind::Entry { more: false }) {
+                (self.keep, self.size) = (self.at, self.seq);
+            }
         }
-        later += FRAME_ALIGN_BYTES;
+        self.ended()
     }
-    Tail::Torn { size, keep, end: content, at }
+
+    /// Nothing but zeros follows. An open group is a torn tail.
+    fn ended(&self) -> Tail {
+        let Self { floor, content, at, keep, size, .. } = *self;
+        if size < floor {
+            Tail::Rollback { size, keep }
+        } else if keep < at {
+            Tail::Torn { size, keep, end: content, at }
+        } else {
+            Tail::Clean { size, end: at }
+        }
+    }
+
+    /// A seal stands here: the end of a finished segment, or not the one that is due.
+    fn sealed(&self, seq: Seq, len: usize) -> Tail {
+        let Self { floor, content, at, keep, size, .. } = *self;
+        if seq.0 != self.seq || size != self.seq || at + len < content {
+            let what = "a seal stands where none is due";
+            return Tail::Corrupt { seq: Seq(self.seq), at, what };
+        }
+        if size < floor {
+            Tail::Rollback { size, keep }
+        } else {
+            Tail::Sealed { size, end: at + len }
+        }
+    }
+
+    /// No whole frame stands here: damage if anything promises it, else a torn tail.
+    fn broken(&self, what: &'static str) -> Tail {
+        let Self { at, keep, size, .. } = *self;
+        if size < self.floor || self.is_promised_later() {
+            return Tail::Corrupt { seq: Seq(self.seq), at, what };
+        }
+        Tail::Torn { size, keep, end: self.content, at }
+    }
+
+    /// Whether a frame header from here on says that the entry due here was acknowledged.
+    fn is_promised_later(&self) -> bool {
+        let last = self.content.saturating_sub(FRAME_HEADER_BYTES);
+        (self.at..=last).step_by(FRAME_ALIGN_BYTES).any(|at| {
+            let bytes = self.segment.get(at..).unwrap_or_default();
+            frame::header(bytes, self.salt)
+                .is_ok_and(|header| header.seq.0 >= self.seq && header.durable_upto > self.seq)
+        })
+    }
 }

@@ -218,6 +218,10 @@ mod tests {
         }
     }
 
+    fn long(n: usize) -> u64 {
+        u64::try_from(n).unwrap()
+    }
+
     #[test]
     fn every_leaf_of_every_tree_up_to_64_is_included_and_no_other() {
         let all = leaves(64);
@@ -225,7 +229,7 @@ mod tests {
             let root = root_of(&all[..n]);
             for m in 0..n {
                 let path = inclusion(m, &all[..n]);
-                let (index, size) = (m as u64, n as u64);
+                let (index, size) = (long(m), long(n));
                 assert!(includes(all[m], index, size, &path, root), "{m} of {n}");
                 assert!(!includes(all[(m + 1) % 64], index, size, &path, root));
                 assert!(
@@ -244,7 +248,7 @@ mod tests {
         for n in 1..=257 {
             for m in 1..=n {
                 let proof = consistency(m, &all[..n]);
-                let (old, new) = (m as u64, n as u64);
+                let (old, new) = (long(m), long(n));
                 assert!(extends(old, roots[m], new, roots[n], &proof), "{m} to {n}");
                 let forged = Digest([7; 32]);
                 assert!(!extends(old, forged, new, roots[n], &proof), "{m} to {n}");

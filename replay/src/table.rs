@@ -26,8 +26,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// A sentence on what failed.
-    fn scan(&self, table: &str, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, String>;
+    fn scan(&self, table: &str, prefix: &[u8]) -> Result<Vec<Stored>, String>;
 }
+
+/// A stored record: its key and its bytes.
+pub type Stored = (Vec<u8>, Vec<u8>);
 
 /// The store behind all tables of a state, or none, with the first failure of any of them.
 #[derive(Clone, Default)]

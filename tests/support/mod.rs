@@ -1,3 +1,4 @@
 //! What the tests share.
 
+pub(crate) mod corpus;
 pub(crate) mod record;

@@ -2,7 +2,6 @@
 
 pub mod codes;
 pub mod constants;
-mod draft_stub;
 pub mod ledger;
 pub mod memory;
 mod rules;

@@ -215,7 +215,8 @@ impl Trust {
     fn rotate(&mut self, at: &At<'_>, rotation: &KeyRotated) {
         let Some(old) = self.key(&rotation.old) else { return };
         self.keys.edit(&rotation.old.to_string(), |key| {
-            key.until = Some(rotation.overlap_until_seq.map_or(at.seq, Seq));
+            let end = rotation.overlap_until_seq.map_or(at.seq, Seq);
+            key.until = Some(key.until.map_or(end, |until| until.min(end)));
             key.replaced_by = Some(rotation.new.kid());
         });
         self.put_key(KeyRecord {

@@ -13,8 +13,8 @@ use crate::{
     At,
     program::{
         constants::{Ending, Intent},
-        draft_stub,
         ledger::{Figure, RoundEnd},
+        views::next_task::{self, Draft},
     },
 };
 
@@ -131,7 +131,18 @@ impl Program {
     }
 
     pub(super) fn draft_task(&mut self, round: u64, body: &TaskDrafted) {
-        let text = draft_stub::draft(self, body);
+        // Rendered now: memory that is recorded later must not change a draft that was given.
+        let text = next_task::draft(
+            self,
+            &Draft {
+                for_round: body.for_round,
+                intent: body.intent.clone(),
+                behavior: body.behavior.as_ref().map(ToString::to_string),
+                behavior_source: body.behavior_source.clone(),
+                mechanism: body.mechanism.clone(),
+                note: body.note.clone(),
+            },
+        );
         let pin = body.behavior.as_ref().and_then(|id| self.behavior(id.as_str()));
         self.course.edit(ONE, |course| {
             course.task = TaskFacts {

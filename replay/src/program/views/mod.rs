@@ -1,0 +1,165 @@
+//! The program's files and pages. Specified in `spec/views.md`.
+//!
+//! Each file is rendered by a pure function of the records it shows; what stands here only finds the records.
+
+pub mod ledger_json;
+pub mod ledger_markdown;
+pub mod memory;
+pub mod next_task;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{
+    Program,
+    ledger::{ClaimRow, Header},
+};
+use crate::{
+    State, View,
+    views::{Args, Build, Place, ViewError},
+};
+
+/// The claims ledger of one round.
+pub static LEDGER: View = View {
+    name: "ledger",
+    about: "the claims of a round with their verdicts (`claims_ledger.json`, `CLAIMS_LEDGER.md`)",
+    build: Build::File { formats: &["json", "md"], render: ledger, places: ledger_places },
+};
+
+/// The research memory.
+pub static MEMORY: View = View {
+    name: "memory",
+    about: "what the program knows of each behavior (`research_memory.json`)",
+    build: Build::File { formats: &["json"], render: memory, places: memory_places },
+};
+
+/// The task of the next round.
+pub static NEXT_TASK: View = View {
+    name: "next-task",
+    about: "the task drafted for the next round (`task.md`)",
+    build: Build::File { formats: &["md"], render: next_task, places: nowhere },
+};
+
+/// Where things stand.
+pub static STATUS: View = View {
+    name: "status",
+    about: "the rounds and their state, and the claims and open items of the latest",
+    build: Build::Page(status::status),
+};
+
+fn ledger(state: &State, args: &Args, format: &str) -> Result<String, ViewError> {
+    let (header, claims) = round(state.program(), args.round)?;
+    match format {
+        "json" => Ok(ledger_json::render(&header, &claims)),
+        "md" => Ok(ledger_markdown::render(&header, &claims)),
+        other => Err(ViewError::Argument(format!("the ledger has no format `{other}`"))),
+    }
+}
+
+/// The ledger of the round asked for, or of the latest one.
+fn round(
+    program: &Program,
+    asked: Option<u64>,
+) -> Result<(Arc<Header>, Vec<Arc<ClaimRow>>), ViewError> {
+    let rounds = program.rounds();
+    let Some(latest) = rounds.last().copied() else {
+        return Err(ViewError::Nothing("no round was opened yet".to_owned()));
+    };
+    let number = asked.unwrap_or(latest);
+    if !rounds.contains(&number) {
+        let known = rounds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let why = format!("the rounds are {known}; there is no round {number}");
+        return Err(ViewError::Argument(why));
+    }
+    let Some(header) = program.header(number) else {
+        return Err(ViewError::Nothing(format!("round {number} has no ledger")));
+    };
+    Ok((header, program.claims(number)))
+}
+
+fn ledger_places(state: &State) -> Vec<Place> {
+    let program = state.program();
+    let rounds = program.rounds();
+    let latest = rounds.last().copied();
+    let mut places = Vec::new();
+    for number in rounds.into_iter().filter(|number| program.header(*number).is_some()) {
+        let is_latest = Some(number) == latest;
+        let Some(folder) = folder(number, is_latest, program.is_archived(number)) else {
+            continue;
+        };
+        for (name, format) in [("claims_ledger.json", "json"), ("CLAIMS_LEDGER.md", "md")] {
+            let args = Args { round: Some(number) };
+            places.push(Place { path: format!("{folder}{name}"), args, format });
+        }
+    }
+    places
+}
+
+/// Where a round's files stand: an archived round's in a folder of its own, the live round's at the root.
+/// A round that is neither was discarded: it gave its place at the root to the next.
+fn folder(round: u64, is_latest: bool, is_archived: bool) -> Option<String> {
+    if is_archived {
+        return Some(format!("rounds/round_{round}/"));
+    }
+    is_latest.then(String::new)
+}
+
+fn memory(state: &State, _: &Args, _: &str) -> Result<String, ViewError> {
+    match state.program().root() {
+        Some(root) if root.has_memory => Ok(memory::render(&root, &state.program().behaviors())),
+        Some(_) | None => {
+            Err(ViewError::Nothing("no round has written to the memory yet".to_owned()))
+        }
+    }
+}
+
+fn memory_places(state: &State) -> Vec<Place> {
+    if !state.program().root().is_some_and(|root| root.has_memory) {
+        return Vec::new();
+    }
+    let path = "research_memory.json".to_owned();
+    vec![Place { path, args: Args::default(), format: "json" }]
+}
+
+fn next_task(state: &State, _: &Args, _: &str) -> Result<String, ViewError> {
+    let root = state.program().root();
+    let Some(task) = root.as_ref().and_then(|root| root.task.as_ref()) else {
+        return Err(ViewError::Nothing("no task was recorded or drafted yet".to_owned()));
+    };
+    Ok(next_task::render(task))
+}
+
+/// The task is the user's file: only the draft verb writes it.
+fn nowhere(_: &State) -> Vec<Place> {
+    Vec::new()
+}
+
+/// The bytes of a JSON file: two-space indent, non-ASCII kept, one line feed at the end.
+fn json(file: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(file)
+        .expect("the files hold texts, lists and numbers under fixed names");
+    text.push('\n');
+    text
+}
+
+/// A value on one line: each run of line breaks is one space.
+fn one_line(value: &str) -> String {
+    let parts = value.split('\n').collect::<Vec<_>>();
+    let last = parts.len().saturating_sub(1);
+    let kept = parts.iter().enumerate();
+    // An empty part in the middle stands between two breaks of one run.
+    let kept = kept.filter(|(index, part)| !part.is_empty() || *index == 0 || *index == last);
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(" ")
+}
+
+/// A value of a Markdown line: on one line, and a dash where there is none.
+fn text(value: &str) -> String {
+    if value.is_empty() { DASH.to_owned() } else { one_line(value) }
+}
+
+/// Stands for an empty or missing value.
+const DASH: &str = "\u{2014}";

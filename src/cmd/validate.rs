@@ -1,0 +1,191 @@
+//! `rp validate`: chain, signatures, authority, rules, derived files.
+
+use std::{num::NonZero, path::PathBuf};
+
+use rp_replay::Scope;
+use rp_validator::{Class, Question, Receipt, Report, Signatures};
+use serde_json::{Value, json};
+
+use crate::{
+    error::Failure,
+    exit::Exit,
+    journal::lock,
+    out::Out,
+    workspace::{Settings, Workspace},
+};
+
+/// `rp validate`
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A workspace (else the nearest one).
+    path: Option<PathBuf>,
+    /// Print the report in this form.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
+    format: String,
+}
+
+/// Checks the workspace and reports.
+pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    let workspace = match &args.path {
+        None => Workspace::find(settings)?,
+        Some(path) => Workspace::find(&Settings { start: path.clone(), ..settings.clone() })?,
+    };
+    let report = check(&workspace, Scope::Whole, None);
+    let format = if out.json { "json" } else { args.format.as_str() };
+    match format {
+        "json" => out.document(&document("rp.validate/1", &report))?,
+        "sarif" => out.document(&sarif(&report))?,
+        "github" => out.data(&annotations(&report))?,
+        _ => out.data(&text(&report))?,
+    }
+    Ok(Exit(report.class().exit()))
+}
+
+/// Checks a workspace's journal; derived files as well if every rule is asked.
+pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt>) -> Report {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let remembered = |log_id| workspace.paths.read_remembered(log_id);
+    let read = |path: &str| workspace.file(path);
+    let question = Question {
+        scope,
+        signatures: Signatures::Judge(cores),
+        remembered: &remembered,
+        receipt,
+        being_written: lock::is_held(&workspace.paths.lock()).unwrap_or(false),
+        files: match scope {
+            Scope::Whole => Some(&read),
+            Scope::Trust => None,
+        },
+    };
+    let mut report = rp_validator::check(&workspace.source(), &question);
+    if scope == Scope::Trust {
+        report.not_checked.extend(["domain rules", "derived files"]);
+    }
+    report.not_checked.push("artifacts (none are named)");
+    report
+}
+
+/// The report as JSON.
+pub(crate) fn document(schema: &str, report: &Report) -> Value {
+    let class = report.class();
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "class": finding.class.name(),
+                "code": finding.code,
+                "seq": finding.seq.map(|seq| seq.0),
+                "place": finding.place,
+                "text": finding.text,
+            })
+        })
+        .collect();
+    let counts = &report.counts;
+    json!({
+        "schema": schema,
+        "verdict": class.verdict(),
+        "class": class.name(),
+        "exit": class.exit(),
+        "first_bad": report.first_bad().map(|seq| seq.0),
+        "counts": {
+            "entries": counts.entries,
+            "segments": counts.segments,
+            "bytes": counts.bytes,
+            "signatures": counts.signatures,
+            "rules": counts.rules,
+            "views": counts.views,
+            "unacknowledged": counts.unacknowledged,
+        },
+        "log_id": report.log_id.map(|id| id.to_string()),
+        "root": report.root.map(|root| root.to_string()),
+        "last": report.last.map(|last| last.to_string()),
+        "findings": findings,
+        "notes": report.notes,
+        "not_checked": report.not_checked,
+    })
+}
+
+/// The report for people.
+pub(crate) fn text(report: &Report) -> String {
+    let class = report.class();
+    let mut out = String::new();
+    for finding in &report.findings {
+        out.push_str(&format!("{}: {finding}\n", finding.class));
+    }
+    for note in &report.notes {
+        out.push_str(&format!("note: {note}\n"));
+    }
+    let counts = &report.counts;
+    out.push_str(&format!(
+        "looked at  {} entries in {} segments, {} signatures, {} entries by the rules, {} derived files\n",
+        counts.entries, counts.segments, counts.signatures, counts.rules, counts.views
+    ));
+    if counts.unacknowledged > 0 {
+        out.push_str(&format!(
+            "           {} entries are whole and not yet acknowledged\n",
+            counts.unacknowledged
+        ));
+    }
+    if !report.not_checked.is_empty() {
+        out.push_str(&format!("not checked  {}\n", report.not_checked.join(", ")));
+    }
+    if let (Some(root), Class::Ok) = (report.root, class) {
+        out.push_str(&format!("root       {root}\n"));
+    }
+    out.push_str(&format!("{}: {}\n", class.verdict(), sentence(class)));
+    out
+}
+
+fn sentence(class: Class) -> &'static str {
+    match class {
+        Class::Ok => "everything looked at holds",
+        Class::Torn => {
+            "the tail was never acknowledged and is not whole; the next append sets it aside"
+        }
+        Class::Nothing => "there is nothing to check",
+        Class::Unverifiable => "nobody can say whether entries are missing at the end",
+        Class::Rollback => "acknowledged entries are missing at the end",
+        Class::Fork => "the journal contradicts what was promised",
+        Class::Broken => "acknowledged history is damaged or forged, or a derived file was edited",
+        Class::Unreadable => "a file could not be read",
+    }
+}
+
+/// Annotations for a workflow run: the ten worst findings, characters escaped.
+fn annotations(report: &Report) -> String {
+    let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| escape(text).replace(':', "%3A").replace(',', "%2C");
+    let mut findings: Vec<_> = report.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.class));
+    let line = |finding: &&rp_validator::Finding| {
+        format!("::error title={}::{}\n", property(finding.code), escape(&finding.to_string()))
+    };
+    let mut out: String = findings.iter().take(10).map(line).collect();
+    out.push_str(&format!("::notice title=rp validate::{}\n", escape(text(report).trim_end())));
+    out
+}
+
+/// The report in SARIF 2.1.0.
+fn sarif(report: &Report) -> Value {
+    let result = |finding: &rp_validator::Finding| {
+        let identity = format!("{}:{:?}", finding.code, finding.seq.map(|seq| seq.0));
+        json!({
+            "ruleId": finding.code,
+            "level": "error",
+            "message": { "text": finding.to_string() },
+            "locations": [{ "physicalLocation": { "artifactLocation": {
+                "uri": format!(".rp/journal/{}", finding.place.split(' ').next().unwrap_or_default()) } } }],
+            "partialFingerprints": { "rp/1": blake3::hash(identity.as_bytes()).to_hex().to_string() },
+        })
+    };
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "rp", "version": env!("CARGO_PKG_VERSION") } },
+            "results": report.findings.iter().map(result).collect::<Vec<_>>(),
+            "properties": { "verdict": report.class().verdict() },
+        }],
+    })
+}
