@@ -297,7 +297,7 @@ fn decide(scene: &Scene<'_>, event: &Event) -> Ruling {
         Event::FiguresSkipped(body) => figures::skipped(scene, body),
         Event::CaveatAdded(body) => endings::caveat(scene, body),
         Event::OpenItemAdded(body) => endings::open_item(body),
-        Event::OpenItemClosed(body) => endings::closed_item(scene, body),
+        Event::OpenItemClosed(body) => endings::closed_item(body),
         Event::ConsistencySwept(body) => endings::swept(scene, body),
         Event::RoundEndDecided(body) => endings::round_end(scene, body),
         Event::PipelineHalted(body) => endings::halted(scene, body),
