@@ -8,6 +8,7 @@
 mod cli;
 mod concurrent;
 mod kill;
+mod program;
 mod support;
 mod tamper;
 mod tidy;

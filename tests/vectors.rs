@@ -4,7 +4,7 @@ use rp_events::{Event, json};
 
 use crate::support::record::Recorder;
 
-const SAMPLE: &str = include_str!("../spec/samples/program/events.jsonl");
+pub(crate) const SAMPLE: &str = include_str!("../spec/samples/program/events.jsonl");
 
 #[test]
 fn every_line_of_the_sample_is_read_and_read_again_from_its_bytes() {

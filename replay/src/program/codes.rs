@@ -59,7 +59,6 @@ codes! {
     UNKNOWN_CLAIM = "unknown-claim", "no claim of the round has this id", "use a claim of the ledger";
     HOOK_ORDER = "hook-order", "hooks come in order, each after its own merges", "finish the merges of this hook first";
     STALE_FINAL_STATUS = "stale-final-status", "a verdict changed and the claim's final status did not follow", "set the claim's final status first";
-    UNKNOWN_OPEN_ITEM = "unknown-open-item", "no open item reads like this", "name the item as it was added";
     NO_M0 = "no-m0", "the plan has no such test of a phenomenon", "use the milestone of kind `phenomenon-validation`";
     PHENOMENON_BUDGET = "phenomenon-budget", "a phenomenon is tested at most five times, one after the other", "decide the phenomenon";
     PHENOMENON_AUDIT = "phenomenon-audit", "the tests and their audits do not carry this verdict", "test again, or record the verdict that they carry";

@@ -91,7 +91,7 @@ pub(super) fn transition(scene: &Scene<'_>, body: &TransitionRequested) -> Rulin
 
 /// Holds the intents that keep a behavior to name one of the memory.
 fn known(scene: &Scene<'_>, intent: Intent, behavior: Option<&rp_events::BehaviorId>) -> Ruling {
-    let id = behavior.map_or("null", |id| id.as_str());
+    let id = behavior.map_or("null", rp_events::BehaviorId::as_str);
     let fits = match intent {
         Intent::NewBehavior => behavior.is_none() || scene.program.behavior(id).is_some(),
         Intent::NewMechanism | Intent::ReValidate => scene.program.behavior(id).is_some(),
@@ -166,11 +166,11 @@ fn kept(scene: &Scene<'_>, intent: Intent, body: &ArchivePlanned) -> Ruling {
             format!("`{path}` is to move and to stay"),
         ));
     }
-    let marked = scene.program.overrides(scene.number);
-    let by_user = |path: &str| marked.requests.iter().any(|(_, request)| request.contains(path));
-    let moves = KEPT_FOR_SAME_BEHAVIOR.iter().filter(|_| !same);
+    let overrides = scene.program.overrides(scene.number);
+    let by_user = |path: &str| overrides.requests.iter().any(|(_, request)| request.contains(path));
+    let leaving = KEPT_FOR_SAME_BEHAVIOR.iter().filter(|_| !same);
     let odd =
-        moves.chain([&"mechanic_db_cache"]).find(|path| keep.contains(**path) && !by_user(path));
+        leaving.chain([&"mechanic_db_cache"]).find(|path| keep.contains(**path) && !by_user(path));
     hold(odd.is_none(), &codes::KEEP_VIOLATED, || {
         format!("`{}` is archived for `{intent}`, and the keep-list holds it", odd.unwrap_or(&""))
     })
@@ -230,7 +230,7 @@ pub(super) fn drafted(scene: &Scene<'_>, body: &TaskDrafted) -> Ruling {
         ));
     };
     known(scene, intent, body.behavior.as_ref())?;
-    let behavior = body.behavior.as_ref().map(|id| id.as_str());
+    let behavior = body.behavior.as_ref().map(rp_events::BehaviorId::as_str);
     hold(behavior == passage.behavior.as_deref(), &codes::DRAFT_PARAMS, || {
         let due = passage.behavior.as_deref().unwrap_or("null");
         format!("the user decided on the behavior `{due}`; found `{}`", behavior.unwrap_or("null"))

@@ -52,9 +52,7 @@ pub(super) fn injected(scene: &Scene<'_>, body: &ConstraintsInjected) -> Ruling 
     let name = stage(&body.stage)?;
     stages::dispatchable(scene, name, body.attempt)?;
     let constraints = scene.program.constraints(scene.number);
-    let binds = |item: &&Constraint| {
-        name == StageName::Claim || item.stages.iter().any(|stage| *stage == body.stage)
-    };
+    let binds = |item: &&Constraint| name == StageName::Claim || item.stages.contains(&body.stage);
     let due: BTreeSet<&ConstraintId> =
         constraints.items.iter().filter(binds).map(|item| &item.id).collect();
     let found: BTreeSet<&ConstraintId> = body.items.iter().collect();
@@ -137,15 +135,13 @@ fn settled(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option
         };
         return conflict.then_some(behavior.decided_in_round);
     }
-    let names = |attempt: &Mechanism| match body.level.as_str() {
-        "direction" => {
-            attempt.direction == body.item
-                || attempt.direction.split(CHAIN).any(|direction| direction == body.item)
+    let names = |attempt: &Mechanism| {
+        if body.level == "direction" {
+            let mut chain = attempt.direction.split(CHAIN);
+            return attempt.direction == body.item || chain.any(|used| used == body.item);
         }
-        _ => {
-            let used = attempt.family.as_deref().and_then(family);
-            used.is_some_and(|used| family(&body.item).is_some_and(|pin| pin.name == used.name))
-        }
+        let used = attempt.family.as_deref().and_then(family);
+        used.is_some_and(|used| family(&body.item).is_some_and(|pin| pin.name == used.name))
     };
     let is_settled = |attempt: &Mechanism| {
         attempt.reading.as_deref().is_some_and(|reading| reading.starts_with("stable"))

@@ -104,7 +104,7 @@ pub(super) fn pin(scene: &Scene<'_>, body: &GpuPinChecked) -> Ruling {
         format!("the flags ask for {}; found {}", shown(pinned), shown(&requested))
     })?;
     let own = scene.round.stages.of(name);
-    let runs: BTreeSet<&str> = body.runs.iter().map(|run| run.as_str()).collect();
+    let runs: BTreeSet<&str> = body.runs.iter().map(rp_events::RunId::as_str).collect();
     let due: BTreeSet<&str> = own.runs.iter().map(String::as_str).collect();
     hold(runs == due, &codes::GPU_PIN_MISMATCH, || {
         let odd = due.symmetric_difference(&runs).next().copied().unwrap_or_default();

@@ -195,9 +195,9 @@ pub(super) fn finished(scene: &Scene<'_>, body: &RunFinished) -> Ruling {
     }
     let Some(seconds) = &body.gpu_seconds else { return Ok(()) };
     // Rounded to two decimals, whichever way a half goes.
-    let exact = seconds.value() / BigDecimal::from(3600);
-    let off = (body.gpu_hours.value() - exact).abs() * BigDecimal::from(200);
-    hold(off <= BigDecimal::from(1), &codes::BUDGET_MISMATCH, || {
+    let off = body.gpu_hours.value() * BigDecimal::from(3600) - seconds.value();
+    let half_a_hundredth = BigDecimal::from(18);
+    hold(off.abs() <= half_a_hundredth, &codes::BUDGET_MISMATCH, || {
         format!("{seconds} GPU-seconds are not {} GPU-hours", body.gpu_hours)
     })
 }

@@ -69,7 +69,7 @@ pub(super) fn selects_none(scene: &Scene<'_>) -> bool {
 
 fn selected(scene: &Scene<'_>, body: &VerifyTargeted) -> Ruling {
     let due = selection(scene, &body.target);
-    let found: BTreeSet<&str> = body.claims.iter().map(|claim| claim.as_str()).collect();
+    let found: BTreeSet<&str> = body.claims.iter().map(rp_events::ClaimId::as_str).collect();
     hold(due == found && found.len() == body.claims.len(), &codes::TARGET_MISMATCH, || {
         let list = |ids: &BTreeSet<&str>| ids.iter().copied().collect::<Vec<_>>().join("`, `");
         format!("the target `{}` selects `{}`; found `{}`", body.target, list(&due), list(&found))

@@ -8,6 +8,7 @@ use crate::program::{
 };
 
 /// What stands behind a claim's row.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClaimWork {
     /// The claim that it rewrites.
@@ -140,14 +141,14 @@ impl ClaimWork {
         min: u64,
         meets: impl Fn(Fraction) -> bool,
     ) -> Derived {
-        let main = self.audit.map_or(Severity::Nothing, Audit::combined);
-        let audits = self.variants.iter().filter_map(|variant| match variant.state {
+        let own = self.audit.map_or(Severity::Nothing, Audit::combined);
+        let judged = self.variants.iter().filter_map(|variant| match variant.state {
             VariantState::Audited(judgement, audit) => Some((judgement, audit.combined())),
             VariantState::Planned | VariantState::Judged(_) => None,
         });
-        let mut integrity = main;
+        let mut integrity = own;
         let mut fraction = Fraction { passed: 0, eligible: 0 };
-        for (judgement, severity) in audits {
+        for (judgement, severity) in judged {
             integrity = integrity.max(severity);
             if severity < Severity::Fail {
                 fraction.eligible += 1;
@@ -156,7 +157,7 @@ impl ClaimWork {
         }
         let none =
             |verdict, skip_reason| Derived { verdict, robustness: None, integrity, skip_reason };
-        if main == Severity::Fail {
+        if own == Severity::Fail {
             return none(Verdict::Inconclusive, None);
         }
         if !self.is_picked {

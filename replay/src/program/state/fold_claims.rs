@@ -115,7 +115,9 @@ impl Program {
 
     pub(super) fn add_artifacts(&mut self, round: u64, claim: &str, artifacts: &[String]) {
         self.rows.edit(&within(round, claim), |row| {
-            artifacts.iter().for_each(|path| add(&mut row.artifacts, path));
+            for path in artifacts {
+                add(&mut row.artifacts, path);
+            }
         });
     }
 }

@@ -99,7 +99,9 @@ impl Program {
     pub(super) fn falsify_claim(&mut self, round: u64, body: &ClaimFalsified) {
         self.rows.edit(&within(round, body.claim.as_str()), |row| {
             row.iteration.falsified.push(body.falsifier.clone());
-            body.artifacts.iter().for_each(|path| add(&mut row.artifacts, path));
+            for path in &body.artifacts {
+                add(&mut row.artifacts, path);
+            }
         });
         self.set_status(round, body.claim.as_str(), &body.final_status);
     }

@@ -113,7 +113,8 @@ pub(crate) fn verdict(work: &ClaimWork, round: &Round) -> Derived {
     let threshold = round.settings.robustness_threshold.value();
     // The exact fraction is compared, never its two printed decimals.
     let meets = |share: Fraction| {
-        BigDecimal::from(share.passed) >= &threshold * BigDecimal::from(share.eligible)
+        let passed = BigDecimal::from(share.passed);
+        passed >= &threshold * BigDecimal::from(share.eligible)
     };
     work.derive(round.session.picked.is_some(), round.settings.min_variants, meets)
 }

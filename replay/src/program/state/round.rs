@@ -9,6 +9,7 @@ use super::settings::Settings;
 use crate::program::constants::{Ending, PhenomenonStatus, Severity, StageName};
 
 /// Everything of a round that many rules ask for.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Round {
     pub(crate) life: Life,

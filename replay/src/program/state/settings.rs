@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::program::constants::{Axis, StageName};
 
 /// The flags that a round runs under (C.2 of the domain text).
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) auto_proceed: bool,

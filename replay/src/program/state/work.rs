@@ -113,6 +113,7 @@ pub(crate) struct Constraints {
 }
 
 /// The review loop.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loop {
     /// The cycle reviewed last; 0 before the first.

@@ -1,0 +1,3 @@
+//! The program domain from outside.
+
+mod records;
