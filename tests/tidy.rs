@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const LINES_MAX: usize = 600;
 
 /// Files above [`LINES_MAX`] and their lines. The list may only shrink, in numbers and in names.
-const LONG_FILES: &[(&str, usize)] = &[("src/engine.rs", 615)];
+const LONG_FILES: &[(&str, usize)] = &[];
 
 /// Licences that a package may be under; one of those on offer suffices.
 const LICENCES: &[&str] =

@@ -3,6 +3,8 @@
 //! Every verb that changes something builds [`Draft`]s and calls [`Engine::commit`]. What it records has
 //! passed the same functions that an auditor runs over it later.
 
+mod failure;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZero,
@@ -19,18 +21,19 @@ use rp_events::{
 };
 use rp_replay::{Scope, State};
 use rp_validator::{
-    Finding,
     meaning::Fold,
     walk::{Plan, Until},
 };
+
+use failure::{append_failure, open_failure};
 
 use crate::{
     cache::{self, Cache},
     error::Failure,
     exit::Exit,
-    journal::{self, AppendError, Caller, Cut, Item, OpenError, Writer, lock::LockError},
+    journal::{self, Caller, Cut, Item, OpenError, Writer},
     keyring::Keyring,
-    workspace::{Workspace, found},
+    workspace::Workspace,
 };
 
 /// An event to be recorded.
@@ -565,60 +568,4 @@ fn spread<T: Sync, U: Send>(items: &[T], each: impl Fn(&T) -> U + Sync) -> Vec<U
             .flat_map(|thread| thread.join().expect("signing does not panic"))
             .collect()
     })
-}
-
-fn append_failure(error: AppendError, idem: &str) -> Failure {
-    match error {
-        AppendError::Full(space) => Failure::from(Refusal::new(
-            &general::DISK_FULL,
-            format!(
-                "{} of {} bytes are free, the reserve is kept for recovery; nothing was recorded",
-                space.free, space.total
-            ),
-        )),
-        AppendError::NotWritten(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-            Failure::from(Refusal::new(
-                &general::DISK_FULL,
-                format!("{error}; nothing was recorded"),
-            ))
-        }
-        AppendError::NotWritten(error) => Failure::new(
-            Exit::IO,
-            "io",
-            format!("cannot write the journal: {error}; nothing was recorded"),
-        ),
-        AppendError::Unknown(error) => Failure::new(
-            Exit::IO,
-            "outcome-unknown",
-            format!("outcome unknown: {error}; the next opening finds out"),
-        )
-        .detail("idem", idem)
-        .hint(format!("retry with the same key: `--idem {idem}`")),
-    }
-}
-
-fn open_failure(error: OpenError, workspace: &Workspace) -> Failure {
-    match error {
-        OpenError::Lock(LockError::Held(holder)) => Failure::from(Refusal::new(
-            &general::LOCK_HELD,
-            format!("the journal is locked by {holder}"),
-        ))
-        .detail("holder", holder),
-        OpenError::Lock(LockError::Io(error)) => {
-            Failure::io("lock", &workspace.paths.lock(), &error)
-        }
-        OpenError::Io(error) => Failure::io("open", &workspace.paths.folder, &error),
-        OpenError::ReadOnly(finding) => read_only(&finding),
-        OpenError::TornTail(finding) => {
-            let mut failure = read_only(&finding);
-            failure.next.insert(0, format!("bring the secret of key `{RECORDER}` to this machine, so that setting the tail aside can be recorded"));
-            failure
-        }
-    }
-}
-
-fn read_only(finding: &Finding) -> Failure {
-    let found = found(finding);
-    let message = format!("the journal is read-only: {}", found.message);
-    Failure { code: general::READ_ONLY.name.to_owned(), message, ..found }
 }
