@@ -4,5 +4,7 @@
 
 mod cli;
 mod concurrent;
+mod disk;
 mod kill;
+mod recovery;
 mod support;

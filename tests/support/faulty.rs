@@ -43,6 +43,7 @@ pub(crate) struct Faulty(Arc<Shared>);
 struct Shared {
     calls: AtomicU64,
     plan: Mutex<Option<(u64, Fault)>>,
+    next_sync: Mutex<Option<Fault>>,
     hit: Mutex<Option<String>>,
     space: Mutex<Option<Space>>,
     is_full: AtomicBool,
@@ -75,9 +76,9 @@ impl Faulty {
         self.0.hit.lock().unwrap().clone()
     }
 
-    /// Makes the next call fail that begins with a text such as `sync 000`.
-    pub(crate) fn fail_next(&self, fault: Fault) {
-        *self.0.plan.lock().unwrap() = Some((self.calls(), fault));
+    /// Makes the next sync of a file fail.
+    pub(crate) fn fail_next_sync(&self, fault: Fault) {
+        *self.0.next_sync.lock().unwrap() = Some(fault);
     }
 
     /// Sets how much space the disk says there is.
@@ -93,6 +94,11 @@ impl Faulty {
     /// Counts a call; gives the fault that it meets.
     fn call(&self, what: &str) -> Option<Fault> {
         let n = self.0.calls.fetch_add(1, Ordering::Relaxed);
+        if what.starts_with("sync ")
+            && let Some(fault) = self.0.next_sync.lock().unwrap().take()
+        {
+            return Some(fault);
+        }
         let (nth, fault) = (*self.0.plan.lock().unwrap())?;
         let meets = n == nth || (fault == Fault::Dead && n > nth);
         let applies = match fault {
