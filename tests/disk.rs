@@ -11,13 +11,13 @@ use rp::{
     error::Failure,
     journal::{
         self, AppendError, Caller, Item, Knobs, OpenError, Opened, Paths, RESERVE_BYTES_MAX,
-        disk::{Disk, Space},
+        disk::{Disk, Real, Space},
     },
 };
-use rp_events::{Event, EventId, json};
+use rp_events::{Event, EventId, Seq, json};
 use rp_validator::{
     Class,
-    walk::{Plan, Until},
+    walk::{Plan, Until, segment_first, segment_name},
 };
 
 use crate::support::{
@@ -210,8 +210,9 @@ fn judge(paths: &Paths, hit: &str) {
     let report = check_at(paths, JUDGE);
     assert!(matches!(report.class(), Class::Ok | Class::Torn), "{hit}: {report:?}");
     // A segment is protected only when another follows it, so that its owner can go on with the last one.
-    let segments = files(&paths.folder).into_iter().filter(|(name, _)| name.ends_with(".rpj"));
-    let last = paths.folder.join(segments.last().unwrap().0);
+    let files = files(&paths.folder);
+    let last = files.iter().rfind(|(name, _)| segment_first(name).is_some()).unwrap();
+    let last = paths.folder.join(&last.0);
     assert!(!fs::metadata(last).unwrap().permissions().readonly(), "{hit}");
 }
 
@@ -221,7 +222,6 @@ fn recovery_itself_may_fail_at_every_call_and_be_done_again() {
     let group = &scenario.groups[1];
     // A tail of one whole entry of an open group and half of the next.
     let torn = copy(&scenario.env.paths());
-    let before = files(&torn.paths.folder);
     let anchors = (fs::read(torn.paths.head()).unwrap(), files(&torn.paths.known));
     let mut writer = open(&Faulty::default(), &torn.paths).unwrap().writer;
     writer.append(&scenario.groups[0], false).unwrap();
@@ -232,7 +232,7 @@ fn recovery_itself_may_fail_at_every_call_and_be_done_again() {
     for (name, bytes) in anchors.1 {
         fs::write(torn.paths.known.join(name), bytes).unwrap();
     }
-    let segment = torn.paths.folder.join(&before.iter().find(|f| f.0.ends_with(".rpj")).unwrap().0);
+    let segment = torn.paths.folder.join(segment_name(Seq(0)));
     let mut bytes = fs::read(&segment).unwrap();
     bytes[end - 200..].fill(0);
     fs::write(&segment, bytes).unwrap();
@@ -429,7 +429,7 @@ fn a_torn_tail_that_cannot_be_copied_leaves_the_journal_as_it_is() {
 fn the_disk_says_that_it_can_be_asked() {
     // The seam is the one that the binary uses: the same questions have answers on the machine's disk.
     let temp = Temp::new();
-    let real = rp::journal::disk::Real;
+    let real = Real;
     let space = real.space(temp.path()).unwrap();
     assert!(space.total >= space.free && space.total > 0);
     let file = real.create(&temp.path().join("f")).unwrap();
