@@ -129,12 +129,12 @@ fn settle(env: &Env, acknowledged: &Acknowledged, all: &mut String, seed: u64) {
     let (code, report) = env.validate();
     assert_eq!(code, 0, "seed {seed:#x}: {report}");
     let events = env.events();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut once = std::collections::BTreeSet::new();
     for (n, event) in events.iter().enumerate() {
         assert_eq!(event["seq"], n, "seed {seed:#x}");
         if let Some(code) = event["data"]["code"].as_str() {
             let key = code.split(' ').next().unwrap().to_owned();
-            assert!(seen.insert(key.clone()), "seed {seed:#x}: `{key}` is recorded twice");
+            assert!(once.insert(key.clone()), "seed {seed:#x}: `{key}` is recorded twice");
         }
     }
     let mut last = 0;

@@ -216,7 +216,6 @@ fn without_the_recorders_secret_a_refusal_is_given_and_not_recorded() {
 }
 
 #[test]
-#[ignore = "`key new`, `rotate` and `revoke` draw a new secret or position, so a repetition is another request"]
 fn a_key_verb_repeated_under_its_own_name_records_nothing_twice() {
     // A fresh secret or a later position is no other request: the caller asked for the same thing.
     let env = Env::new();

@@ -43,6 +43,7 @@ pub(crate) struct Faulty(Arc<Shared>);
 struct Shared {
     calls: AtomicU64,
     plan: Mutex<Option<(u64, Fault)>>,
+    next_sync: Mutex<Option<Fault>>,
     hit: Mutex<Option<String>>,
     space: Mutex<Option<Space>>,
     is_full: AtomicBool,
@@ -51,7 +52,7 @@ struct Shared {
 #[derive(Debug)]
 struct File {
     disk: Faulty,
-    file: Box<dyn Handle>,
+    inner: Box<dyn Handle>,
     name: String,
     /// What stood where something was written since the last sync, and how long the file was before it.
     before: Mutex<Vec<(u64, Vec<u8>, u64)>>,
@@ -75,9 +76,9 @@ impl Faulty {
         self.0.hit.lock().unwrap().clone()
     }
 
-    /// Makes the next call fail that begins with a text such as `sync 000`.
-    pub(crate) fn fail_next(&self, fault: Fault) {
-        *self.0.plan.lock().unwrap() = Some((self.calls(), fault));
+    /// Makes the next sync of a file fail.
+    pub(crate) fn fail_next_sync(&self, fault: Fault) {
+        *self.0.next_sync.lock().unwrap() = Some(fault);
     }
 
     /// Sets how much space the disk says there is.
@@ -93,6 +94,11 @@ impl Faulty {
     /// Counts a call; gives the fault that it meets.
     fn call(&self, what: &str) -> Option<Fault> {
         let n = self.0.calls.fetch_add(1, Ordering::Relaxed);
+        if what.starts_with("sync ")
+            && let Some(fault) = self.0.next_sync.lock().unwrap().take()
+        {
+            return Some(fault);
+        }
         let (nth, fault) = (*self.0.plan.lock().unwrap())?;
         let meets = n == nth || (fault == Fault::Dead && n > nth);
         let applies = match fault {
@@ -127,7 +133,7 @@ impl Faulty {
 
     fn wrap(&self, path: &Path, file: Box<dyn Handle>) -> Box<dyn Handle> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        Box::new(File { disk: self.clone(), file, name, before: Mutex::default() })
+        Box::new(File { disk: self.clone(), inner: file, name, before: Mutex::default() })
     }
 }
 
@@ -188,10 +194,10 @@ impl File {
 
     /// Remembers what a write is about to replace.
     fn keep(&self, offset: u64, len: usize) -> io::Result<()> {
-        let file_len = self.file.len()?;
+        let file_len = self.inner.len()?;
         let there = file_len.saturating_sub(offset).min(u64::try_from(len).unwrap());
         let mut old = vec![0; usize::try_from(there).unwrap()];
-        self.file.read_exact_at(&mut old, offset)?;
+        self.inner.read_exact_at(&mut old, offset)?;
         self.before.lock().unwrap().push((offset, old, file_len));
         Ok(())
     }
@@ -201,9 +207,9 @@ impl File {
         let mut before = self.before.lock().unwrap();
         for (offset, old, len) in before.drain(..).rev() {
             let from = if half { old.len() / 2 } else { 0 };
-            self.file.write_all_at(&old[from..], offset + u64::try_from(from).unwrap())?;
+            self.inner.write_all_at(&old[from..], offset + u64::try_from(from).unwrap())?;
             if !half {
-                self.file.set_len(len)?;
+                self.inner.set_len(len)?;
             }
         }
         Ok(())
@@ -213,12 +219,12 @@ impl File {
 impl Handle for File {
     fn len(&self) -> io::Result<u64> {
         self.disk.plain(&self.call("len"))?;
-        self.file.len()
+        self.inner.len()
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.disk.plain(&self.call("read"))?;
-        self.file.read_exact_at(buffer, offset)
+        self.inner.read_exact_at(buffer, offset)
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -226,47 +232,43 @@ impl Handle for File {
         match self.disk.call(&self.call("write")) {
             Some(Fault::Short) => {
                 self.keep(offset, bytes.len() / 2)?;
-                self.file.write_all_at(&bytes[..bytes.len() / 2], offset)?;
+                self.inner.write_all_at(&bytes[..bytes.len() / 2], offset)?;
                 Err(error(Fault::Short))
             }
             Some(fault) => Err(error(fault)),
             None => {
-                if end > self.file.len()? {
+                if end > self.inner.len()? {
                     self.disk.room()?;
                 }
                 self.keep(offset, bytes.len())?;
-                self.file.write_all_at(bytes, offset)
+                self.inner.write_all_at(bytes, offset)
             }
         }
     }
 
     fn sync(&self) -> io::Result<()> {
-        match self.disk.call(&self.call("sync")) {
-            Some(fault) => {
-                match fault {
-                    Fault::Lost => self.forget(false)?,
-                    Fault::HalfLost => self.forget(true)?,
-                    Fault::Io | Fault::NoSpace | Fault::Short | Fault::Dead => {}
-                }
-                Err(error(fault))
-            }
-            None => {
-                self.before.lock().unwrap().clear();
-                Ok(())
-            }
+        let Some(fault) = self.disk.call(&self.call("sync")) else {
+            self.before.lock().unwrap().clear();
+            return Ok(());
+        };
+        match fault {
+            Fault::Lost => self.forget(false)?,
+            Fault::HalfLost => self.forget(true)?,
+            Fault::Io | Fault::NoSpace | Fault::Short | Fault::Dead => {}
         }
+        Err(error(fault))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.disk.plain(&self.call("set_len"))?;
-        if len > self.file.len()? {
+        if len > self.inner.len()? {
             self.disk.room()?;
         }
-        self.file.set_len(len)
+        self.inner.set_len(len)
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
         self.disk.growing(&self.call("allocate"))?;
-        self.file.allocate(len)
+        self.inner.allocate(len)
     }
 }

@@ -2,9 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests damage files on purpose")]
 
-use std::{fs, num::NonZero, path::PathBuf, sync::Arc};
+use std::{fs, num::NonZero, path::PathBuf};
 
-use rp::journal::disk::Real;
+use rp::journal::Paths;
 use rp_events::head::{Head, Slots};
 use rp_replay::Scope;
 use rp_validator::{Question, Report, Signatures, source::Folder};
@@ -58,7 +58,10 @@ pub(crate) const JUDGE: Signatures = Signatures::Judge(NonZero::<usize>::MIN);
 
 /// Checks a journal in this process, as `rp validate` does.
 pub(crate) fn check(env: &Env, signatures: Signatures) -> Report {
-    let paths = env.workspace(Arc::new(Real)).paths;
+    check_at(&env.paths(), signatures)
+}
+
+pub(crate) fn check_at(paths: &Paths, signatures: Signatures) -> Report {
     let remembered = |log_id| paths.read_remembered(log_id);
     let question = Question {
         scope: Scope::Whole,
