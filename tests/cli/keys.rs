@@ -96,13 +96,20 @@ fn a_revoked_key_signs_no_more_and_its_suspect_events_are_marked() {
     assert_eq!(row["may_sign"], false);
     let due = json!({ "effective_seq": 6, "suspect_from_seq": 5, "reason": "laptop lost" });
     assert_eq!(row["revoked"], due);
-    let events = env.events();
-    let suspect: Vec<_> = events.iter().map(|event| event["suspect"].as_bool().unwrap()).collect();
-    // Entry 5 by the agent is suspect, entry 4 by the same key is not.
-    assert!(!suspect[4]);
-    // The log says what was known when each event was written, or what is known now: either way no other
-    // key's events are marked.
-    assert!(events.iter().zip(&suspect).all(|(e, s)| !*s || e["key"] == "agent"));
+    // Of the agent's two events, 4 stands before the suspect range and 5 in it.
+    let marked: Vec<u64> = env
+        .events()
+        .iter()
+        .filter(|event| event["suspect"] == true)
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(marked, [5]);
+    for (seq, suspect) in [("4", false), ("5", true)] {
+        assert_eq!(env.rp(&["show", seq, "--json"]).ok().json()["suspect"], suspect, "{seq}");
+    }
+    // As of entry 5 nobody knew.
+    assert_eq!(env.rp(&["log", "--at", "5", "--json"]).ok().lines()[5]["suspect"], false);
+    assert_eq!(env.events()[0]["key"], "root", "the genesis names its own key");
     env.rp(&["key", "revoke", "agent", "--reason", "again", "--json"]).refused(2, "key-revoked");
     env.rp(&["key", "revoke", "root", "--reason", "r", "--json"]).refused(2, "root-protected");
     assert_eq!(env.validate().0, 0);
