@@ -30,8 +30,8 @@ use crate::{
     workspace::{Reading, Workspace},
 };
 
-/// Entries that may gather before they are written back: a fold of so many takes about two milliseconds.
-const UNSAVED_MAX: u64 = 500;
+/// Entries that may gather before they are written back: a fold of so many takes about a millisecond.
+const UNSAVED_MAX: u64 = 250;
 
 /// The key of the position; every record's key begins with a table's name, which is never empty.
 const POSITION_KEY: &[u8] = b"";

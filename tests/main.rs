@@ -5,9 +5,11 @@
 #![expect(clippy::indexing_slicing, reason = "a test that reads past an end fails")]
 #![expect(clippy::as_conversions, reason = "small numbers of tests")]
 
+mod bytes;
 mod cases;
 mod cli;
 mod concurrent;
+mod determinism;
 mod disk;
 mod kill;
 mod program;
