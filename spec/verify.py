@@ -35,7 +35,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 # The classes and their exit codes; if several apply, the first is reported.
 EXITS = {"broken": 2, "fork": 4, "rollback": 4, "unverifiable": 5, "nothing": 5, "torn": 3, "ok": 0, "unreadable": 74}
-VERDICTS = {0: "pass", 5: "nothing-to-check", 74: "could-not-run"}
+VERDICTS = {"ok": "pass", "nothing": "nothing-to-check", "unverifiable": "could-not-run", "unreadable": "could-not-run"}
 SEGMENT = re.compile(r"[0-9]{20}\.rpj")
 HEX = re.compile("[0-9a-f]{64}")
 
@@ -625,7 +625,7 @@ def judge(files: dict[str, bytes], establish: Callable[[tuple[bytes, ...]], Hist
 
 def report(kind: str, first_bad: Optional[int], why: str, notes: list[str], counts=(0,) * 6) -> dict[str, Any]:
     names = ("entries", "segments", "signatures", "keys", "bytes", "unacknowledged")
-    return {"schema": "rp.verify/1", "class": kind, "verdict": VERDICTS.get(EXITS[kind], "fail"), "exit": EXITS[kind],
+    return {"schema": "rp.verify/1", "class": kind, "verdict": VERDICTS.get(kind, "fail"), "exit": EXITS[kind],
             "first_bad": first_bad, "why": why, "counts": dict(zip(names, counts)), "notes": notes,
             "not_checked": ["domain rules", "derived files"]}
 

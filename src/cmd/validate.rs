@@ -46,7 +46,7 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let remembered = |log_id| workspace.paths.read_remembered(log_id);
     let read = |path: &str| workspace.file(path);
-    let question = Question {
+    let mut question = Question {
         scope,
         signatures: Signatures::Judge(cores),
         remembered: &remembered,
@@ -57,7 +57,13 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
             Scope::Trust => None,
         },
     };
+    let before = workspace.paths.read_head();
     let mut report = rp_validator::check(&workspace.source(), &question);
+    if report.class() != Class::Ok && workspace.paths.read_head() != before {
+        // Someone began to write meanwhile: what was seen after HEAD says nothing.
+        question.being_written = true;
+        report = rp_validator::check(&workspace.source(), &question);
+    }
     if scope == Scope::Trust {
         report.not_checked.extend(["domain rules", "derived files"]);
     }
