@@ -12,6 +12,12 @@
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 #![expect(clippy::as_conversions, reason = "figures are printed, not relied on")]
 #![expect(clippy::cast_precision_loss, reason = "figures are printed, not relied on")]
+#![expect(clippy::needless_for_each, reason = "the ideal loops are one expression each")]
+#![expect(
+    clippy::semicolon_if_nothing_returned,
+    reason = "the ideal loops are one expression each"
+)]
+#![expect(clippy::case_sensitive_file_extension_comparisons, reason = "we named the files")]
 #![expect(clippy::indexing_slicing, reason = "a measurement that fails stops")]
 
 use std::{
@@ -332,9 +338,9 @@ enum Payload<'a> {
     Flag(bool),
     Nothing(()),
     Bytes(&'a [u8]),
-    List(Vec<Payload<'a>>),
+    List(Vec<Self>),
     #[serde(borrow)]
-    Map(std::collections::BTreeMap<&'a str, Payload<'a>>),
+    Map(std::collections::BTreeMap<&'a str, Self>),
 }
 
 /// The envelope borrowed; the payload walked, borrowed, without being kept.

@@ -14,7 +14,7 @@ use std::{
 use rp_events::{Chain, EventId, Seq, Stamp, entry::Parsed};
 use rp_replay::{Scope, State};
 use rp_validator::{
-    Class, Finding, log_id,
+    Class, FORMAT, Finding, log_id,
     meaning::Fold,
     source::Folder,
     walk::{self, End, Plan, Until},
@@ -241,12 +241,29 @@ impl Workspace {
         plan: Plan,
         visit: &mut dyn FnMut(Parsed<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<Chain, Failure> {
+        self.hold_to_format()?;
         let walked = walk::walk(&self.source(), plan, visit)
             .map_err(|error| Failure::io("read", &self.paths.folder, &error))?;
         match walked.end {
             End::Clean | End::Stopped => Ok(walked.position.chain),
             End::Fault(finding) | End::Torn { finding, .. } => Err(found(&finding)),
         }
+    }
+
+    /// A journal of another version is not read as if it were of this one.
+    fn hold_to_format(&self) -> Result<(), Failure> {
+        let path = self.paths.folder.join("FORMAT");
+        let format = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
+        if format == FORMAT {
+            return Ok(());
+        }
+        Err(found(&Finding {
+            class: Class::Broken,
+            code: "format",
+            seq: None,
+            place: "FORMAT".to_owned(),
+            text: "the file does not say `rp-journal 1`".to_owned(),
+        }))
     }
 
     fn hold_to_head(&self, chain: &Chain) -> Result<(), Failure> {

@@ -5,7 +5,13 @@
 #![expect(clippy::indexing_slicing, reason = "a test that reads past an end fails")]
 #![expect(clippy::as_conversions, reason = "small numbers of tests")]
 
+mod cases;
+mod cli;
+mod concurrent;
+mod disk;
+mod kill;
 mod program;
+mod recovery;
 mod support;
 mod tamper;
 mod tidy;

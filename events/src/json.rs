@@ -149,10 +149,11 @@ impl Json {
     ///
     /// `unknown-field`, `missing-field`, `bad-type`, `bad-number` or `bad-text`, with the path.
     pub fn read<'de, T: Deserialize<'de>>(&'de self) -> Result<T, Refusal> {
-        serde_path_to_error::deserialize(self).map_err(|error| {
-            let path = error.path().to_string();
-            let Misfit { code, why } = error.into_inner();
-            let place = if path == "." { String::new() } else { format!("`{path}`: ") };
+        T::deserialize(self).map_err(|Misfit { code, path, why }| {
+            // The parts were gathered from the inside out.
+            let path: String = path.into_iter().rev().collect();
+            let path = path.trim_start_matches('.');
+            let place = if path.is_empty() { String::new() } else { format!("`{path}`: ") };
             Refusal::new(code, format!("{place}{why}"))
         })
     }
@@ -183,12 +184,23 @@ impl Json {
 #[derive(Debug)]
 pub struct Misfit {
     code: &'static Code,
+    /// The parts of the path to the value, the innermost first.
+    path: Vec<String>,
     why: String,
 }
 
 impl Misfit {
+    fn new(code: &'static Code, why: String) -> Self {
+        Self { code, path: Vec::new(), why }
+    }
+
     fn number(why: String) -> Self {
-        Self { code: &general::BAD_NUMBER, why }
+        Self::new(&general::BAD_NUMBER, why)
+    }
+
+    fn within(mut self, part: String) -> Self {
+        self.path.push(part);
+        self
     }
 }
 
@@ -205,30 +217,28 @@ impl de::Error for Misfit {
         let why = message.to_string();
         // Our own number and text types mark their messages, since serde carries nothing else.
         if let Some(why) = why.strip_prefix(BAD_NUMBER_MARK) {
-            Self { code: &general::BAD_NUMBER, why: why.to_owned() }
+            Self::new(&general::BAD_NUMBER, why.to_owned())
         } else if let Some(why) = why.strip_prefix(BAD_TEXT_MARK) {
-            Self { code: &general::BAD_TEXT, why: why.to_owned() }
+            Self::new(&general::BAD_TEXT, why.to_owned())
         } else {
-            Self { code: &general::BAD_TYPE, why }
+            Self::new(&general::BAD_TYPE, why)
         }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let known = expected.join("`, `");
-        Self {
-            code: &general::UNKNOWN_FIELD,
-            why: format!("there is no field `{}`; the fields are `{known}`", shown(field)),
-        }
+        let why = format!("there is no field `{}`; the fields are `{known}`", shown(field));
+        Self::new(&general::UNKNOWN_FIELD, why)
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self { code: &general::MISSING_FIELD, why: format!("the field `{field}` is required") }
+        Self::new(&general::MISSING_FIELD, format!("the field `{field}` is required"))
     }
 
     fn invalid_value(found: de::Unexpected<'_>, due: &dyn de::Expected) -> Self {
         let number = matches!(found, de::Unexpected::Unsigned(_) | de::Unexpected::Signed(_));
         let code = if number { &general::BAD_NUMBER } else { &general::BAD_TYPE };
-        Self { code, why: format!("expected {due}, found {found}") }
+        Self::new(code, format!("expected {due}, found {found}"))
     }
 }
 
@@ -273,10 +283,8 @@ impl<'de> Deserializer<'de> for &'de Json {
             Json::Bool(b) => visitor.visit_bool(*b),
             Json::Number(literal) => visit_integer(literal, visitor),
             Json::Text(text) => visitor.visit_borrowed_str(text),
-            Json::Array(items) => visitor.visit_seq(Items(items.iter())),
-            Json::Object(pairs) => visitor.visit_map(de::value::MapDeserializer::new(
-                pairs.iter().map(|(key, value)| (key.as_str(), value)),
-            )),
+            Json::Array(items) => visitor.visit_seq(Items(items.iter().enumerate())),
+            Json::Object(pairs) => visitor.visit_map(Members { rest: pairs.iter(), value: None }),
         }
     }
 
@@ -299,10 +307,10 @@ impl<'de> Deserializer<'de> for &'de Json {
         }
         match self {
             Json::Number(literal) | Json::Text(literal) => visitor.visit_str(literal),
-            Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => Err(Misfit {
-                code: &general::BAD_TYPE,
-                why: format!("expected a number, found {}", self.noun()),
-            }),
+            Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => Err(Misfit::new(
+                &general::BAD_TYPE,
+                format!("expected a number, found {}", self.noun()),
+            )),
         }
     }
 
@@ -326,7 +334,7 @@ impl<'de> Deserializer<'de> for &'de Json {
     }
 }
 
-struct Items<'de>(std::slice::Iter<'de, Json>);
+struct Items<'de>(std::iter::Enumerate<std::slice::Iter<'de, Json>>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Misfit;
@@ -334,7 +342,31 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Misfit> {
-        self.0.next().map(|item| seed.deserialize(item)).transpose()
+        let Some((n, item)) = self.0.next() else { return Ok(None) };
+        seed.deserialize(item).map(Some).map_err(|misfit| misfit.within(format!("[{n}]")))
+    }
+}
+
+struct Members<'de> {
+    rest: std::slice::Iter<'de, (String, Json)>,
+    value: Option<&'de (String, Json)>,
+}
+
+impl<'de> MapAccess<'de> for Members<'de> {
+    type Error = Misfit;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misfit> {
+        self.value = self.rest.next();
+        let Some((key, _)) = self.value else { return Ok(None) };
+        seed.deserialize(key.as_str().into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misfit> {
+        let (key, value) = self.value.take().expect("serde asks for a value after its key");
+        seed.deserialize(value).map_err(|misfit| misfit.within(format!(".{key}")))
     }
 }
 

@@ -48,7 +48,7 @@ pub enum Tail {
     },
     /// The segment ends cleanly before the floor: acknowledged entries are missing.
     Rollback {
-        /// The number of entries that are there.
+        /// The number of entries that are there, up to the last finished group.
         size: u64,
         /// Where their frames end.
         keep: usize,
@@ -143,7 +143,7 @@ impl Walk<'_> {
 
     /// Whether a frame header from here on says that the entry due here was acknowledged.
     fn is_promised_later(&self) -> bool {
-        let last = self.content.saturating_sub(FRAME_HEADER_BYTES);
+        let last = self.segment.len().saturating_sub(FRAME_HEADER_BYTES);
         (self.at..=last).step_by(FRAME_ALIGN_BYTES).any(|at| {
             let bytes = self.segment.get(at..).unwrap_or_default();
             frame::header(bytes, self.salt)

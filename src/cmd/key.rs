@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rp_events::{
-    Event, KeyName, Kid, Refusal, Role, SecretKey,
+    Event, KeyName, Kid, Refusal, Role, SecretKey, entry,
     refusal::general,
     trust::{self, KeyAuthorized, KeyRevoked, KeyRotated, ROOT, RoleGranted},
 };
@@ -120,6 +120,17 @@ fn new(args: &NewArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failure
     let name = KeyName::parse(&args.name).map_err(|why| Refusal::new(&general::BAD_TEXT, why))?;
     let roles = args.roles.iter().map(|role| parse_role(role)).collect::<Result<Vec<_>, _>>()?;
     let mut engine = open(workspace, out)?;
+    let same = |event: &trust::Event| match event {
+        trust::Event::KeyAuthorized(key)
+            if (&key.name, &key.roles, key.max_seq) == (&name, &roles, args.max_seq) =>
+        {
+            Some(key.public.kid())
+        }
+        _ => None,
+    };
+    if let Some((receipt, kid)) = repeated(args.idem.as_ref(), workspace, &engine, same)? {
+        return answer("key.new", &receipt, &args.name, &kid, &engine, out);
+    }
     if engine.state().trust().named(&args.name).is_some() {
         let message = format!("a key is named `{}`", args.name);
         return Err(Failure::new(Exit::EXISTS, "key-exists", message)
@@ -212,6 +223,41 @@ fn record(
     }
 }
 
+/// What an earlier run of the same request recorded, if the caller gave it a name.
+///
+/// A repetition draws another secret and stands at a later entry, so its payload differs; `same` compares what
+/// the caller said, and gives the key that the request was about.
+fn repeated(
+    idem: Option<&String>,
+    workspace: &Workspace,
+    engine: &Engine,
+    same: impl FnOnce(&trust::Event) -> Option<Kid>,
+) -> Result<Option<(Receipt, Kid)>, Failure> {
+    let known = |idem: &String| engine.state().record().recorded_under(&entry::idem(idem));
+    let (Some(idem), Some(seq)) = (idem, idem.and_then(known)) else { return Ok(None) };
+    let bytes = workspace.entry(seq)?;
+    let Ok(parsed) = entry::parse(&bytes) else { return Ok(None) };
+    let Ok(Event::Trust(event)) = Event::decode(&parsed.envelope.kind, parsed.data) else {
+        return Ok(None);
+    };
+    Ok(same(&event).map(|kid| {
+        let receipt = Receipt {
+            seq,
+            id: parsed.id,
+            kind: event.kind().name.to_owned(),
+            stream: "trust".to_owned(),
+            duplicate: true,
+            idem: idem.clone(),
+        };
+        (receipt, kid)
+    }))
+}
+
+/// Whether a key, current or replaced, has this name.
+fn is_named(engine: &Engine, kid: &Kid, name: &str) -> bool {
+    engine.state().trust().key(kid).is_some_and(|key| key.name == name)
+}
+
 fn open(workspace: &Workspace, out: &Out) -> Result<Engine, Failure> {
     let engine = Engine::open(workspace)?;
     engine.notes.iter().for_each(|note| out.note(note));
@@ -236,6 +282,20 @@ fn grant(args: &GrantArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Fai
 
 fn revoke(args: &RevokeArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failure> {
     let mut engine = open(workspace, out)?;
+    let same = |event: &trust::Event| match event {
+        trust::Event::KeyRevoked(revoked)
+            if revoked.reason == args.reason
+                && revoked.suspect_from_seq
+                    == args.suspect_from.unwrap_or(revoked.effective_seq)
+                && is_named(&engine, &revoked.kid, &args.name) =>
+        {
+            Some(revoked.kid)
+        }
+        _ => None,
+    };
+    if let Some((receipt, kid)) = repeated(args.idem.as_ref(), workspace, &engine, same)? {
+        return answer("key.revoke", &receipt, &args.name, &kid, &engine, out);
+    }
     let (kid, _) = named(engine.state(), &args.name)?;
     let seq = engine.writer().chain().next().0;
     let event = trust::Event::KeyRevoked(Box::new(KeyRevoked {
@@ -250,6 +310,18 @@ fn revoke(args: &RevokeArgs, workspace: &Workspace, out: &Out) -> Result<Exit, F
 
 fn rotate(args: &RotateArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failure> {
     let mut engine = open(workspace, out)?;
+    let same = |event: &trust::Event| match event {
+        trust::Event::KeyRotated(rotation)
+            if rotation.overlap_until_seq == args.overlap_until
+                && is_named(&engine, &rotation.old, &args.name) =>
+        {
+            Some(rotation.new.kid())
+        }
+        _ => None,
+    };
+    if let Some((receipt, kid)) = repeated(args.idem.as_ref(), workspace, &engine, same)? {
+        return answer("key.rotate", &receipt, &args.name, &kid, &engine, out);
+    }
     let (old, _) = named(engine.state(), &args.name)?;
     let secret = SecretKey::from_seed(&workspace.settings.clock.random());
     let event = trust::Event::KeyRotated(Box::new(KeyRotated {

@@ -1,6 +1,6 @@
 //! `rp log`: events, newest last; with `--follow`, as they come.
 
-use std::time::Duration;
+use std::{ops::ControlFlow, time::Duration};
 
 use rp_events::{Event, Seq, entry::Parsed};
 use rp_replay::{Scope, State};
@@ -73,27 +73,28 @@ fn list(
     size: u64,
     out: &Out,
 ) -> Result<Vec<String>, Failure> {
-    // Keys have names only through the record, so it is folded as far as trust goes.
+    // Names of keys, and what a later revocation made suspect, are known only after the whole record.
     let mut fold = Fold::new(State::default(), Scope::Trust);
+    let plan = Plan::whole(Until::Size(size));
+    workspace.each(plan.clone(), &mut |parsed, _| fold.take(parsed, &mut drop))?;
+    if let Some(offence) = fold.offences.first() {
+        return Err(Failure::from(offence.refusal.clone())
+            .detail("seq", offence.seq.0)
+            .hint("`rp validate` lists everything that does not hold"));
+    }
     let mut lines = Vec::new();
     let mut begun = args.since.is_none();
-    workspace.each(Plan::whole(Until::Size(size)), &mut |parsed, _| {
+    workspace.each(plan, &mut |parsed, _| {
         begun = begun || args.since.as_ref().is_some_and(|since| reaches(&parsed, since));
-        let line = line(&parsed, &fold.state, out);
         let stream = parsed.envelope.stream.as_deref().unwrap_or("trust");
         let wanted = args.stream.as_deref().is_none_or(|wanted| wanted == stream)
             && args.kind.as_deref().is_none_or(|wanted| wanted == parsed.envelope.kind);
         if begun && wanted && parsed.envelope.seq.0 >= from {
-            lines.push(line);
+            lines.push(line(&parsed, &fold.state, out));
         }
-        fold.take(parsed, &mut drop)
+        ControlFlow::Continue(())
     })?;
-    match fold.offences.first() {
-        None => Ok(lines),
-        Some(offence) => Err(Failure::from(offence.refusal.clone())
-            .detail("seq", offence.seq.0)
-            .hint("`rp validate` lists everything that does not hold")),
-    }
+    Ok(lines)
 }
 
 fn reaches(parsed: &Parsed<'_>, since: &Moment) -> bool {

@@ -245,10 +245,17 @@ impl Writer {
     fn next_segment(&mut self) -> Result<(), AppendError> {
         if !self.segment.is_sealed {
             self.seal()?;
+        } else if self.segment.len > self.segment.end {
+            // A crash came between the seal and the cut.
+            self.cut()?;
         }
         let next = create_segment(&*self.disk, &self.paths, self.next_header());
         // A crash in between leaves a file aside, or an empty segment that the next writer goes on with.
+        let path = self.paths.folder.join(segment_name(self.segment.header.first));
         self.segment = next.map_err(AppendError::NotWritten)?;
+        // Protection is a courtesy to people; a file system without it changes nothing. It comes last, for
+        // the last segment of a journal is opened for writing.
+        drop(self.disk.protect(&path));
         Ok(())
     }
 
@@ -266,15 +273,17 @@ impl Writer {
             &mut bytes,
         );
         self.write(&bytes)?;
-        let cut =
-            self.segment.file.set_len(self.segment.end).and_then(|()| self.segment.file.sync());
-        self.poison(cut)?;
         self.segment.is_sealed = true;
-        self.segment.len = self.segment.end;
-        self.acknowledge()?;
-        // Protection is a courtesy to people; a file system without it changes nothing.
-        let path = self.paths.folder.join(segment_name(self.segment.header.first));
-        drop(self.disk.protect(&path));
+        self.cut()?;
+        self.acknowledge()
+    }
+
+    /// Takes the zeros away that follow a seal.
+    fn cut(&mut self) -> Result<(), AppendError> {
+        let end = self.segment.end;
+        let cut = self.segment.file.set_len(end).and_then(|()| self.segment.file.sync());
+        self.poison(cut)?;
+        self.segment.len = end;
         Ok(())
     }
 

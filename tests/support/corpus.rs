@@ -199,10 +199,10 @@ impl Builder {
     }
 }
 
-/// One segment, seven entries one by one, 64 spare zeros.
+/// One segment, four entries one by one, 64 spare zeros.
 pub(crate) fn corpus() -> Corpus {
     let mut builder = Builder::new();
-    for n in 0..5 {
+    for n in 0..2 {
         builder.append(&[(&rejected(n), "recorder")]);
         builder.acknowledge();
     }
@@ -218,11 +218,11 @@ pub(crate) fn unacknowledged() -> Corpus {
     builder.build(64)
 }
 
-/// Two segments: five entries and the seal, then three entries.
+/// Two segments: three entries and the seal, then two entries.
 pub(crate) fn two_segments() -> Corpus {
     let mut builder = Builder::new();
-    for n in 0..6 {
-        if n == 3 {
+    for n in 0..3 {
+        if n == 1 {
             builder.seal();
             builder.begin_segment();
         }

@@ -1,4 +1,7 @@
-//! What the tests share.
+//! What the tests share: a hermetic place to run the binary in, a disk that fails, journals made by hand.
 
 pub(crate) mod corpus;
+pub(crate) mod env;
+pub(crate) mod faulty;
 pub(crate) mod record;
+pub(crate) mod tail;

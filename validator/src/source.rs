@@ -31,7 +31,12 @@ pub struct Folder(pub PathBuf);
 impl Source for Folder {
     fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.0)? {
+        let entries = match std::fs::read_dir(&self.0) {
+            // A folder that is not there holds no journal, which is for the judgement to say.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(names),
+            entries => entries?,
+        };
+        for entry in entries {
             let entry = entry?;
             if entry.file_type()?.is_file()
                 && let Ok(name) = entry.file_name().into_string()

@@ -311,9 +311,13 @@ impl Walker {
             let seq = self.at.chain.next();
             let place = || format!("{name} byte {at}");
             if at >= upto {
-                let missing = !is_last || matches!(self.until, Until::Size(_));
-                return missing
-                    .then(|| fault("frame", seq, place(), "the segment ends without a seal"));
+                return match self.until {
+                    _ if !is_last => {
+                        Some(fault("frame", seq, place(), "the segment ends without a seal"))
+                    }
+                    Until::Size(_) => Some(self.cut(seq, place())),
+                    Until::End { .. } => None,
+                };
             }
             let frame = match frame::decode(bytes.get(at..).unwrap_or_default(), header.salt) {
                 Ok(frame) if frame.header.seq == seq => frame,

@@ -3,7 +3,14 @@
 //! Every verb that changes something builds [`Draft`]s and calls [`Engine::commit`]. What it records has
 //! passed the same functions that an auditor runs over it later.
 
-use std::{collections::BTreeMap, num::NonZero, ops::ControlFlow, sync::Arc};
+mod failure;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    ops::ControlFlow,
+    sync::Arc,
+};
 
 use rp_events::{
     Digest, Event, EventId, Idem, KeyCache, Kid, Refusal, SecretKey, Seq, SignatureJob, Stamp,
@@ -14,18 +21,19 @@ use rp_events::{
 };
 use rp_replay::{Scope, State};
 use rp_validator::{
-    Finding,
     meaning::Fold,
     walk::{Plan, Until},
 };
+
+use failure::{append_failure, open_failure};
 
 use crate::{
     cache::{self, Cache},
     error::Failure,
     exit::Exit,
-    journal::{self, AppendError, Caller, Cut, Item, OpenError, Writer, lock::LockError},
+    journal::{self, Caller, Cut, Item, OpenError, Writer},
     keyring::Keyring,
-    workspace::{Workspace, found},
+    workspace::Workspace,
 };
 
 /// An event to be recorded.
@@ -116,15 +124,16 @@ impl Engine {
         let keyring = workspace.keyring()?;
         let settings = &workspace.settings;
         let about = format!("pid {} (rp)", std::process::id());
-        let caller = Caller {
-            wait: settings.wait,
-            about: &about,
-            may_recover: has_recorder(&keyring),
-            clock: &settings.clock,
-        };
-        let opened =
+        let open = |may_recover| {
+            let caller =
+                Caller { wait: settings.wait, about: &about, may_recover, clock: &settings.clock };
             journal::open(Arc::clone(&settings.disk), &workspace.paths, settings.knobs, &caller)
-                .map_err(|error| open_failure(error, workspace))?;
+        };
+        let opened = match open(false) {
+            Err(OpenError::TornTail(_)) if may_record(workspace, &keyring) => open(true),
+            opened => opened,
+        };
+        let opened = opened.map_err(|error| open_failure(error, workspace))?;
         let (state, cache) = cache::writing(workspace, opened.anchored)?;
         let mut engine = Self {
             workspace: workspace.clone(),
@@ -368,13 +377,16 @@ impl Engine {
         let mut turns: Vec<Turn> = Vec::with_capacity(drafts.len());
         let mut seq = self.writer.chain().next();
         let mut prev = self.writer.chain().last();
-        let mut fresh: BTreeMap<Idem, (Envelope, EventId)> = BTreeMap::new();
+        let mut recorded = match self.recorded(drafts) {
+            Ok(recorded) => recorded,
+            Err(failure) => return (turns, Some(failure)),
+        };
         for draft in drafts {
-            match self.turn(draft, seq, prev, &fresh) {
+            match self.turn(draft, seq, prev, &recorded) {
                 Ok(Turn::New(placed)) => {
                     prev = entry::event_id(&placed.body);
                     seq = seq.next();
-                    fresh.insert(placed.envelope.idem, (placed.envelope.clone(), prev));
+                    recorded.insert(placed.envelope.idem, (placed.envelope.clone(), prev));
                     turns.push(Turn::New(placed));
                 }
                 Ok(duplicate) => turns.push(duplicate),
@@ -389,7 +401,7 @@ impl Engine {
         draft: &Draft,
         seq: Seq,
         prev: EventId,
-        fresh: &BTreeMap<Idem, (Envelope, EventId)>,
+        recorded: &BTreeMap<Idem, (Envelope, EventId)>,
     ) -> Result<Turn, Failure> {
         let secret = self.secret(&draft.signer)?;
         let data = draft.event.encode()?;
@@ -409,8 +421,8 @@ impl Engine {
             stream: draft.stream.clone(),
             cause: draft.cause.clone(),
         };
-        if let Some((first, id)) = self.recorded(&envelope.idem, fresh)? {
-            return duplicate(&envelope, &first, id, draft).map(Turn::Duplicate);
+        if let Some((first, id)) = recorded.get(&envelope.idem) {
+            return duplicate(&envelope, first, *id, draft).map(Turn::Duplicate);
         }
         let body = entry::encode_body(&envelope, &data);
         let size = body.len() + ENTRY_OVERHEAD_BYTES;
@@ -421,22 +433,21 @@ impl Engine {
         Ok(Turn::New(Box::new(Placed { envelope, body, secret })))
     }
 
-    /// The envelope recorded under an idempotency key, in the journal or earlier in this group.
-    fn recorded(
-        &self,
-        idem: &Idem,
-        fresh: &BTreeMap<Idem, (Envelope, EventId)>,
-    ) -> Result<Option<(Envelope, EventId)>, Failure> {
-        if let Some(earlier) = fresh.get(idem) {
-            return Ok(Some(earlier.clone()));
+    /// The envelopes that the journal holds under the drafts' idempotency keys, by one walk for all of them.
+    fn recorded(&self, drafts: &[Draft]) -> Result<BTreeMap<Idem, (Envelope, EventId)>, Failure> {
+        let known = |draft: &Draft| self.state.record().recorded_under(&entry::idem(&draft.idem));
+        let seqs: BTreeSet<Seq> = drafts.iter().filter_map(known).collect();
+        let mut recorded = BTreeMap::new();
+        if let Some(last) = seqs.last() {
+            // The answer comes from the stored bytes, never from the request.
+            self.workspace.each(Plan::whole(Until::Size(last.0 + 1)), &mut |parsed, _| {
+                if seqs.contains(&parsed.envelope.seq) {
+                    recorded.insert(parsed.envelope.idem, (parsed.envelope, parsed.id));
+                }
+                ControlFlow::Continue(())
+            })?;
         }
-        let Some(seq) = self.state.record().recorded_under(idem) else { return Ok(None) };
-        // The answer comes from the stored bytes, never from the request.
-        let stored = self.workspace.entry(seq)?;
-        let parsed = entry::parse(&stored).map_err(|error| {
-            Failure::new(Exit::REFUSED, "bad-envelope", format!("entry {seq}: {error}"))
-        })?;
-        Ok(Some((parsed.envelope, parsed.id)))
+        Ok(recorded)
     }
 
     fn secret(&mut self, name: &str) -> Result<Arc<SecretKey>, Failure> {
@@ -478,11 +489,12 @@ pub fn fresh_idem(workspace: &Workspace) -> String {
     data_encoding::HEXLOWER.encode(&workspace.settings.clock.random::<16>())
 }
 
-fn has_recorder(keyring: &Keyring) -> bool {
-    // The state is not folded yet; any secret filed under the recorder's name will do to try.
-    let prefix = format!("{RECORDER}.");
-    std::fs::read_dir(keyring.folder()).is_ok_and(|files| {
-        files.flatten().any(|file| file.file_name().to_string_lossy().starts_with(&prefix))
+/// Whether the recorder may sign the next entry and its secret is here, so that a recovery can be recorded.
+fn may_record(workspace: &Workspace, keyring: &Keyring) -> bool {
+    let Ok(reading) = workspace.read(None) else { return false };
+    let recorder = reading.state.trust().named(RECORDER);
+    recorder.is_some_and(|(kid, key)| {
+        key.ended_before(reading.state.next()).is_none() && keyring.load(RECORDER, &kid).is_ok()
     })
 }
 
@@ -556,60 +568,4 @@ fn spread<T: Sync, U: Send>(items: &[T], each: impl Fn(&T) -> U + Sync) -> Vec<U
             .flat_map(|thread| thread.join().expect("signing does not panic"))
             .collect()
     })
-}
-
-fn append_failure(error: AppendError, idem: &str) -> Failure {
-    match error {
-        AppendError::Full(space) => Failure::from(Refusal::new(
-            &general::DISK_FULL,
-            format!(
-                "{} of {} bytes are free, the reserve is kept for recovery; nothing was recorded",
-                space.free, space.total
-            ),
-        )),
-        AppendError::NotWritten(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-            Failure::from(Refusal::new(
-                &general::DISK_FULL,
-                format!("{error}; nothing was recorded"),
-            ))
-        }
-        AppendError::NotWritten(error) => Failure::new(
-            Exit::IO,
-            "io",
-            format!("cannot write the journal: {error}; nothing was recorded"),
-        ),
-        AppendError::Unknown(error) => Failure::new(
-            Exit::IO,
-            "outcome-unknown",
-            format!("outcome unknown: {error}; the next opening finds out"),
-        )
-        .detail("idem", idem)
-        .hint(format!("retry with the same key: `--idem {idem}`")),
-    }
-}
-
-fn open_failure(error: OpenError, workspace: &Workspace) -> Failure {
-    match error {
-        OpenError::Lock(LockError::Held(holder)) => Failure::from(Refusal::new(
-            &general::LOCK_HELD,
-            format!("the journal is locked by {holder}"),
-        ))
-        .detail("holder", holder),
-        OpenError::Lock(LockError::Io(error)) => {
-            Failure::io("lock", &workspace.paths.lock(), &error)
-        }
-        OpenError::Io(error) => Failure::io("open", &workspace.paths.folder, &error),
-        OpenError::ReadOnly(finding) => read_only(&finding),
-        OpenError::TornTail(finding) => {
-            let mut failure = read_only(&finding);
-            failure.next.insert(0, format!("bring the secret of key `{RECORDER}` to this machine, so that setting the tail aside can be recorded"));
-            failure
-        }
-    }
-}
-
-fn read_only(finding: &Finding) -> Failure {
-    let found = found(finding);
-    let message = format!("the journal is read-only: {}", found.message);
-    Failure { code: general::READ_ONLY.name.to_owned(), message, ..found }
 }
