@@ -176,7 +176,11 @@ fn kept(scene: &Scene<'_>, intent: Intent, body: &ArchivePlanned) -> Ruling {
     })
 }
 
-pub(super) fn archive_refused(body: &ArchiveRefused) -> Ruling {
+pub(super) fn archive_refused(scene: &Scene<'_>, body: &ArchiveRefused) -> Ruling {
+    let planned = scene.program.passage(scene.number).planned.is_some();
+    hold(planned, &codes::ARCHIVE_PLAN, || {
+        format!("no archive of round {} is planned", scene.number)
+    })?;
     hold(body.code == 3, &general::BAD_NUMBER, || {
         format!("the helper refuses with code 3; found {}", body.code)
     })?;

@@ -52,11 +52,13 @@ pub(super) fn injected(scene: &Scene<'_>, body: &ConstraintsInjected) -> Ruling 
     let name = stage(&body.stage)?;
     stages::dispatchable(scene, name, body.attempt)?;
     let constraints = scene.program.constraints(scene.number);
-    let binds = |item: &&Constraint| name == StageName::Claim || item.stages.contains(&body.stage);
+    let all = name == StageName::Claim;
+    let binds = |item: &&Constraint| all || item.stages.contains(&body.stage);
     let due: BTreeSet<&ConstraintId> =
         constraints.items.iter().filter(binds).map(|item| &item.id).collect();
     let found: BTreeSet<&ConstraintId> = body.items.iter().collect();
-    hold(due == found && found.len() == body.items.len(), &codes::CONSTRAINT_SCOPE, || {
+    let code = if all { &codes::CONSTRAINT_CLAIM_UNION } else { &codes::CONSTRAINT_SCOPE };
+    hold(due == found && found.len() == body.items.len(), code, || {
         let list = |ids: &BTreeSet<&ConstraintId>| {
             ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join("`, `")
         };

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use rp_events::{
     Refusal,
-    program::{FigureEntry, FiguresFinished, FiguresPlanned, FiguresRecorded, FiguresSkipped},
+    program::{
+        FigureEntry, FiguresBatchFailed, FiguresFinished, FiguresPlanned, FiguresRecorded,
+        FiguresSkipped,
+    },
 };
 
 use super::{Ruling, Scene, filled, hold, word};
@@ -112,6 +115,14 @@ fn slots(figure: &FigureEntry) -> Ruling {
             "the slots of figure `{}` do not fit type `{}` and status `{}`",
             figure.id, figure.kind, figure.status
         )
+    })
+}
+
+pub(super) fn batch_failed(scene: &Scene<'_>, body: &FiguresBatchFailed) -> Ruling {
+    filled(&body.error, "error")?;
+    let planned = scene.program.figure_plan(scene.number).planned.is_some();
+    hold(planned, &codes::FIGURES_UNPLANNED, || {
+        format!("no figures of round {} are planned", scene.number)
     })
 }
 

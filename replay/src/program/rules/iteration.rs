@@ -8,7 +8,6 @@ use rp_events::{
         IterationActionApplied, IterationActionRefused, IterationMerged, IterationReviewed,
         IterationTerminated,
     },
-    refusal::general,
 };
 
 use super::{Ruling, Scene, claims::is_version_of, filled, hold, word};
@@ -75,7 +74,7 @@ pub(super) fn reviewed(scene: &Scene<'_>, body: &IterationReviewed) -> Ruling {
     }
     word(&body.verdict, "verdict", VERDICTS)?;
     let scale = BigDecimal::from(1)..=BigDecimal::from(10);
-    hold(scale.contains(&body.score.value()), &general::BAD_NUMBER, || {
+    hold(scale.contains(&body.score.value()), &codes::BAD_ENUM, || {
         format!("a score lies between 1 and 10; found {}", body.score)
     })
 }

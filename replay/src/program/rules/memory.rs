@@ -202,7 +202,7 @@ pub(super) fn skipped(scene: &Scene<'_>, body: &MemorySkipped) -> Ruling {
 
 pub(super) fn settlement(scene: &Scene<'_>, body: &SettlementJudged) -> Ruling {
     let behavior = scene.program.behavior(body.behavior.as_str());
-    hold(behavior.is_some(), &codes::UNKNOWN_BEHAVIOR, || {
+    hold(behavior.is_some(), &codes::BEHAVIOR_UNMATCHED, || {
         format!("the memory holds no behavior `{}`", body.behavior)
     })?;
     let attempted = behavior.is_some_and(|behavior| {

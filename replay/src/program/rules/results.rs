@@ -7,7 +7,7 @@ use rp_events::{
     program::{ExperimentRecorded, GpuId, GpuPinChecked, PowerFlagged},
 };
 
-use super::{Ruling, Scene, hold, runs, stage, word};
+use super::{Ruling, Scene, filled, hold, runs, stage, word};
 use crate::program::{
     codes,
     constants::{BaseVerdict, FINDING_WORDS_MIN, LABELS, PROVENANCES},
@@ -30,7 +30,8 @@ pub(super) fn recorded(scene: &Scene<'_>, body: &ExperimentRecorded) -> Ruling {
         format!("no completed run serves `{}`", body.claim)
     })?;
     for (field, text) in [("key_stats", &body.key_stats), ("headline", &body.headline)] {
-        hold(!text.trim().is_empty() && !is_label(text), &codes::LABEL_ONLY, || {
+        filled(text, field)?;
+        hold(!is_label(text), &codes::LABEL_ONLY, || {
             format!("`{field}` is a finding; found `{text}`")
         })?;
     }

@@ -77,7 +77,7 @@ pub(super) fn task(scene: &Scene<'_>, body: &TaskRecorded) -> Ruling {
     let current = course.latest_round;
     let next = course.highest_round + 1;
     let fits = body.for_round == next || Some(body.for_round) == current;
-    hold(fits, &codes::UNKNOWN_ROUND, || {
+    hold(fits, &codes::ROUND_NUMBER, || {
         format!("a task is for the current round or for round {next}; found {}", body.for_round)
     })
 }
@@ -230,7 +230,7 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
         format!("round {} is not the latest", scene.number)
     })?;
     let resume = course.flags.as_ref().is_some_and(|flags| flags.resume);
-    hold(resume, &codes::RESUME_NOTHING, || "no flags are resolved that ask to resume".to_owned())?;
+    hold(resume, &codes::FLAGS_MISSING, || "no flags are resolved that ask to resume".to_owned())?;
     let complete = |name: &StageName| stages::is_complete(scene, *name);
     let due: Vec<&str> =
         StageName::ALL.iter().filter(|name| complete(name)).map(|name| name.as_str()).collect();

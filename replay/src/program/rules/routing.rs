@@ -152,7 +152,7 @@ fn chosen(scene: &Scene<'_>, body: &RoutingCommitted, plan: Option<&Plan>) -> Ru
         ));
     };
     let due = scene.round.gates.family.and_then(|n| nth(candidates, n));
-    hold(due.is_some_and(|method| is(method, body)), &codes::ROUTING_SOURCE, || {
+    hold(due.is_some_and(|method| is(method, body)), &codes::NOT_RECOMMENDED, || {
         let due = due.map_or_else(|| "nothing yet".to_owned(), Method::full);
         format!("the user chose `{due}`; found `{}`", body.family)
     })?;

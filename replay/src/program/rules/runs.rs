@@ -117,7 +117,7 @@ fn routed(scene: &Scene<'_>, own: &PlanMilestone) -> Ruling {
             )
         }),
         Routing::Open | Routing::Proposed { .. } => Err(Refusal::new(
-            &codes::RECONCILIATION_MISSING,
+            &codes::MECHANISM_BEFORE_M0,
             format!("no method is committed that `{}` could be built with", own.id),
         )),
     }
