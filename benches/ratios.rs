@@ -40,7 +40,6 @@ use rp::{
 };
 use rp_events::{
     Digest, Event, Kid, entry, frame,
-    json::{self, Json},
     sign::pae,
     trust::{CommandRejected, Event as Trust},
 };
@@ -426,10 +425,7 @@ fn process() {
     let place = Place::new("process");
     for events in [100, 100_000] {
         place.fill(events - 1);
-        let data = json::parse("{}").map(|json: Json| json).map(|_| {
-            serde_json::from_str::<serde_json::Value>(event(1).to_json().get()).unwrap().to_string()
-        });
-        let data = data.unwrap();
+        let data = event(1).to_json().get().to_owned();
         let run = || {
             let mut command =
                 place.command(&["append", "command.rejected", "--as", "recorder", "--data", &data]);

@@ -3,8 +3,6 @@
 pub mod codes;
 mod rules;
 mod state;
-#[cfg(test)]
-mod tests;
 pub mod views;
 
 pub use rules::root_of;

@@ -1,1 +1,0 @@
-//! Rules about keys and roles, each as a sentence.
