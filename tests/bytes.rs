@@ -176,7 +176,7 @@ proptest! {
         drop(entry::parse(&bytes));
         let _frame = frame::decode(&bytes, 7);
         drop(rp_events::head::Slots::read(&bytes));
-        let _tail = rp_events::recovery::judge(&bytes, 0, Seq(0), 7, 0);
+        let _tail = rp_events::recovery::judge(&bytes, Seq(0), 7, 0);
         let text = String::from_utf8_lossy(&bytes);
         drop(rp_events::json::parse(&text));
         drop(Checkpoint::open(&text, &secret(3).public()));

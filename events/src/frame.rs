@@ -194,6 +194,14 @@ fn padded(payload: usize) -> usize {
     (FRAME_HEADER_BYTES + payload).next_multiple_of(FRAME_ALIGN_BYTES)
 }
 
+/// Where the last byte that is not zero ends; past it a segment is only reserved space.
+pub fn content_end(bytes: &[u8]) -> usize {
+    let is_zero = |chunk: &&[u8]| chunk.iter().fold(0, |all, &b| all | b) == 0;
+    let zeros: usize = bytes.rchunks(512).take_while(is_zero).map(<[u8]>::len).sum();
+    let rest = bytes.get(..bytes.len() - zeros).unwrap_or_default();
+    rest.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1)
+}
+
 /// Reads a frame header at the start of `bytes`.
 ///
 /// # Errors
@@ -292,6 +300,18 @@ mod tests {
             let mut damaged = header.encode();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(SegmentHeader::decode(&damaged), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn content_ends_at_the_last_byte_that_is_not_zero() {
+        for len in [0, 1, 511, 512, 513, 2000] {
+            assert_eq!(content_end(&vec![0; len]), 0, "{len} zeros");
+            for at in 0..len {
+                let mut bytes = vec![0; len];
+                bytes[at] = 1;
+                assert_eq!(content_end(&bytes), at + 1, "byte {at} of {len}");
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! never promised to anyone and is a torn tail.
 
 use crate::{
-    frame::{self, FRAME_ALIGN_BYTES, FRAME_HEADER_BYTES, FrameKind, SEGMENT_HEADER_BYTES},
+    frame::{self, FRAME_ALIGN_BYTES, FRAME_HEADER_BYTES, FrameKind},
     id::Seq,
 };
 
@@ -55,18 +55,18 @@ pub enum Tail {
     },
 }
 
-/// Judges the bytes of the last segment, whose header holds, against the floor.
+/// Judges the end of the last segment, whose header holds, against the floor.
 ///
-/// The walk begins at byte `from`, where the frame of entry `first` is due.
-pub fn judge(segment: &[u8], from: usize, first: Seq, salt: u64, floor: u64) -> Tail {
-    let content = segment.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
-    let at = from.max(SEGMENT_HEADER_BYTES);
-    Walk { segment, salt, floor, content, at, seq: first.0, keep: at, size: first.0 }.run()
+/// `frames` are its bytes from where the frame of entry `first` is due; every place in the answer counts
+/// from there.
+pub fn judge(frames: &[u8], first: Seq, salt: u64, floor: u64) -> Tail {
+    let content = frame::content_end(frames);
+    Walk { frames, salt, floor, content, at: 0, seq: first.0, keep: 0, size: first.0 }.run()
 }
 
 /// A walk over the frames of the last segment.
 struct Walk<'s> {
-    segment: &'s [u8],
+    frames: &'s [u8],
     salt: u64,
     floor: u64,
     /// Where the last byte that is not zero ends.
@@ -83,7 +83,7 @@ struct Walk<'s> {
 impl Walk<'_> {
     fn run(mut self) -> Tail {
         while self.at < self.content {
-            let bytes = self.segment.get(self.at..).unwrap_or_default();
+            let bytes = self.frames.get(self.at..).unwrap_or_default();
             let frame = match frame::decode(bytes, self.salt) {
                 Ok(frame) => frame,
                 Err(frame::FrameError::Short) => {
@@ -143,9 +143,9 @@ impl Walk<'_> {
 
     /// Whether a frame header from here on says that the entry due here was acknowledged.
     fn is_promised_later(&self) -> bool {
-        let last = self.segment.len().saturating_sub(FRAME_HEADER_BYTES);
+        let last = self.frames.len().saturating_sub(FRAME_HEADER_BYTES);
         (self.at..=last).step_by(FRAME_ALIGN_BYTES).any(|at| {
-            let bytes = self.segment.get(at..).unwrap_or_default();
+            let bytes = self.frames.get(at..).unwrap_or_default();
             frame::header(bytes, self.salt)
                 .is_ok_and(|header| header.seq.0 >= self.seq && header.durable_upto > self.seq)
         })

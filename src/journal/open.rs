@@ -201,7 +201,7 @@ fn is_clean(disk: &dyn Disk, paths: &Paths, head: &Head) -> io::Result<bool> {
     }
     let mut rest = vec![0; usize::try_from(len - head.end).unwrap_or(0)];
     file.read_exact_at(&mut rest, head.end)?;
-    Ok(rest.iter().all(|&b| b == 0))
+    Ok(frame::content_end(&rest) == 0)
 }
 
 /// Finds the frame that ends where the bytes end, and holds it to be the last entry or its seal.

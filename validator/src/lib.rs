@@ -111,7 +111,7 @@ fn read_anchors(source: &impl Source, question: &Question<'_>) -> io::Result<Anc
 pub fn log_id(source: &impl Source) -> io::Result<Option<EventId>> {
     let mut bytes = Vec::new();
     for name in source.names()?.iter().filter(|name| walk::segment_first(name).is_some()) {
-        source.read(name, &mut bytes)?;
+        source.read_part(name, 0, walk::header_bytes(), &mut bytes)?;
         if let Some(header) = rp_events::frame::SegmentHeader::decode(&bytes) {
             return Ok(Some(header.log_id));
         }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom},
     path::PathBuf,
 };
 
@@ -16,12 +16,22 @@ pub trait Source {
     /// The folder cannot be read.
     fn names(&self) -> io::Result<Vec<String>>;
 
-    /// Reads a whole file into `into`, in the place of what it held; `false` if there is no such file.
+    /// Reads the bytes of a file from `from` up to `upto`, or to its end if that comes first, into `into`, in
+    /// the place of what it held; `false` if there is no such file.
     ///
     /// # Errors
     ///
     /// The file is there and cannot be read.
-    fn read(&self, name: &str, into: &mut Vec<u8>) -> io::Result<bool>;
+    fn read_part(&self, name: &str, from: u64, upto: u64, into: &mut Vec<u8>) -> io::Result<bool>;
+
+    /// Reads a whole file, as [`Source::read_part`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_part`].
+    fn read(&self, name: &str, into: &mut Vec<u8>) -> io::Result<bool> {
+        self.read_part(name, 0, u64::MAX, into)
+    }
 }
 
 /// A folder on disk.
@@ -48,14 +58,17 @@ impl Source for Folder {
         Ok(names)
     }
 
-    fn read(&self, name: &str, into: &mut Vec<u8>) -> io::Result<bool> {
+    fn read_part(&self, name: &str, from: u64, upto: u64, into: &mut Vec<u8>) -> io::Result<bool> {
         into.clear();
         let mut file = match File::open(self.0.join(name)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
-        file.read_to_end(into)?;
+        if from > 0 {
+            file.seek(SeekFrom::Start(from))?;
+        }
+        file.take(upto.saturating_sub(from)).read_to_end(into)?;
         Ok(true)
     }
 }
@@ -69,10 +82,11 @@ impl Source for Memory {
         Ok(self.0.keys().cloned().collect())
     }
 
-    fn read(&self, name: &str, into: &mut Vec<u8>) -> io::Result<bool> {
+    fn read_part(&self, name: &str, from: u64, upto: u64, into: &mut Vec<u8>) -> io::Result<bool> {
         into.clear();
-        let file = self.0.get(name);
-        into.extend(file.into_iter().flatten());
-        Ok(file.is_some())
+        let Some(file) = self.0.get(name) else { return Ok(false) };
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file.len());
+        into.extend_from_slice(file.get(place(from)..place(upto)).unwrap_or_default());
+        Ok(true)
     }
 }

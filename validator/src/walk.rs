@@ -123,6 +123,26 @@ pub fn walk(source: &impl Source, plan: Plan, visit: Visit<'_>) -> io::Result<Wa
     Ok(Walked { position, end, watched, segments, bytes })
 }
 
+/// The bytes of a segment from a place on.
+#[derive(Clone, Copy)]
+struct Part<'b> {
+    from: u64,
+    bytes: &'b [u8],
+}
+
+impl<'b> Part<'b> {
+    /// The bytes from a place of the segment on.
+    fn at(&self, offset: u64) -> &'b [u8] {
+        let skip = offset.checked_sub(self.from).and_then(|n| usize::try_from(n).ok());
+        skip.and_then(|n| self.bytes.get(n..)).unwrap_or_default()
+    }
+
+    /// Where the segment ends.
+    fn end(&self) -> u64 {
+        self.from + length(self.bytes)
+    }
+}
+
 struct Walker {
     at: Position,
     until: Until,
@@ -134,7 +154,7 @@ struct Walker {
 
 impl Walker {
     fn run(&mut self, source: &impl Source, names: &[Seq], visit: Visit<'_>) -> io::Result<End> {
-        let mut buffer = Vec::new();
+        let (mut header, mut buffer) = (Vec::new(), Vec::new());
         let begin = self.at.segment;
         let mut todo = names.iter().copied().filter(|first| *first >= begin).peekable();
         // A position inside a segment names it; a position at a segment's start is that of its first entry.
@@ -147,13 +167,21 @@ impl Walker {
                 let text = format!("a segment that begins with entry {due} was due");
                 return Ok(fault("segment-order", due.min(first), segment_name(first), text));
             }
-            if !source.read(&segment_name(first), &mut buffer)? {
+            // What stands before the position was read by whoever came to it; its last byte tells that the
+            // segment still reaches there.
+            let is_inside = self.at.segment == first && self.at.offset > header_bytes();
+            let from = if is_inside { self.at.offset - 1 } else { header_bytes() };
+            let name = segment_name(first);
+            if !source.read_part(&name, 0, header_bytes(), &mut header)?
+                || !source.read_part(&name, from, u64::MAX, &mut buffer)?
+            {
                 break;
             }
             self.segments += 1;
-            self.bytes += u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+            self.bytes += length(&header) + length(&buffer);
+            let part = Part { from, bytes: &buffer };
             let is_last = todo.peek().is_none();
-            if let Some(end) = self.segment(first, &buffer, is_last, visit) {
+            if let Some(end) = self.segment(first, &header, part, is_last, visit) {
                 return Ok(end);
             }
             due = self.at.chain.next();
@@ -189,14 +217,15 @@ impl Walker {
     fn segment(
         &mut self,
         first: Seq,
-        bytes: &[u8],
+        header: &[u8],
+        part: Part<'_>,
         is_last: bool,
         visit: Visit<'_>,
     ) -> Option<End> {
         let seq = self.at.chain.next();
         let name = segment_name(first);
-        let Some(header) = SegmentHeader::decode(bytes) else {
-            return Some(self.bad_header(seq, bytes, is_last, &name));
+        let Some(header) = SegmentHeader::decode(header) else {
+            return Some(self.bad_header(seq, header, part, is_last, &name));
         };
         if let Some(what) = self.misplaced(first, &header) {
             return Some(fault("segment-header", seq, name, what));
@@ -206,16 +235,23 @@ impl Walker {
             self.at.segment = first;
             self.at.offset = header_bytes();
         }
-        if self.at.offset > u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
+        if part.end() < self.at.offset {
             return Some(fault("frame", seq, name, "the segment ends before the known position"));
         }
         if let (true, Until::End { floor }) = (is_last, self.until) {
-            return Some(self.last_segment(bytes, &header, floor, visit));
+            return Some(self.last_segment(part, &header, floor, visit));
         }
-        self.frames(bytes, &header, bytes.len(), is_last, visit)
+        self.frames(part, &header, part.end(), is_last, visit)
     }
 
-    fn bad_header(&self, seq: Seq, bytes: &[u8], is_last: bool, name: &str) -> End {
+    fn bad_header(
+        &self,
+        seq: Seq,
+        header: &[u8],
+        part: Part<'_>,
+        is_last: bool,
+        name: &str,
+    ) -> End {
         let finding = |class, text: &str| Finding {
             class,
             code: "segment-header",
@@ -223,19 +259,17 @@ impl Walker {
             place: format!("{name} byte 0"),
             text: text.to_owned(),
         };
+        // A segment is begun with its header alone, so more content means that the header once held.
+        let is_begun =
+            part.from == header_bytes() && frame::content_end(part.bytes) == 0;
         match self.until {
-            // A segment is begun with its header alone, so more content means that the header once held.
-            Until::End { floor }
-                if is_last && seq.0 >= floor && content_end(bytes) <= header_bytes() =>
-            {
-                End::Torn {
-                    content: content_end(bytes),
-                    finding: finding(
-                        Class::Torn,
-                        "a segment was begun and its header is not whole",
-                    ),
-                }
-            }
+            Until::End { floor } if is_last && seq.0 >= floor && is_begun => End::Torn {
+                content: u64::try_from(frame::content_end(header)).unwrap_or(u64::MAX),
+                finding: finding(
+                    Class::Torn,
+                    "a segment was begun and its header is not whole",
+                ),
+            },
             Until::End { .. } | Until::Size(_) => {
                 End::Fault(finding(Class::Broken, "the segment header does not hold"))
             }
@@ -257,35 +291,36 @@ impl Walker {
 
     fn last_segment(
         &mut self,
-        bytes: &[u8],
+        part: Part<'_>,
         header: &SegmentHeader,
         floor: u64,
         visit: Visit<'_>,
     ) -> End {
-        let from = usize::try_from(self.at.offset).unwrap_or(usize::MAX);
-        let tail = recovery::judge(bytes, from, self.at.chain.next(), header.salt, floor);
+        let from = self.at.offset;
+        let place = |at: usize| from + u64::try_from(at).unwrap_or(u64::MAX);
+        let tail = recovery::judge(part.at(from), self.at.chain.next(), header.salt, floor);
         let keep = match &tail {
             Tail::Clean { end, .. } | Tail::Sealed { end, .. } => *end,
             Tail::Torn { keep, .. } | Tail::Rollback { keep, .. } => *keep,
             Tail::Corrupt { at, .. } => *at,
         };
         let name = segment_name(header.first);
-        if let Some(end) = self.frames(bytes, header, keep, true, visit) {
+        if let Some(end) = self.frames(part, header, place(keep), true, visit) {
             return end;
         }
         match tail {
             Tail::Clean { .. } | Tail::Sealed { .. } => End::Clean,
             Tail::Rollback { .. } => self.rollback(floor),
             Tail::Corrupt { seq, at, what } => {
-                fault("frame", seq, format!("{name} byte {at}"), what)
+                fault("frame", seq, format!("{name} byte {}", place(at)), what)
             }
             Tail::Torn { size, end, at, .. } => End::Torn {
-                content: u64::try_from(end).unwrap_or(u64::MAX),
+                content: place(end),
                 finding: Finding {
                     class: Class::Torn,
                     code: "torn-tail",
                     seq: Some(Seq(size)),
-                    place: format!("{name} byte {at}"),
+                    place: format!("{name} byte {}", place(at)),
                     text: "what follows was never acknowledged and is not whole".to_owned(),
                 },
             },
@@ -295,9 +330,9 @@ impl Walker {
     /// Reads frames up to byte `upto`; `None` if all were read and the walk goes on.
     fn frames(
         &mut self,
-        bytes: &[u8],
+        part: Part<'_>,
         header: &SegmentHeader,
-        upto: usize,
+        upto: u64,
         is_last: bool,
         visit: Visit<'_>,
     ) -> Option<End> {
@@ -307,7 +342,7 @@ impl Walker {
             if self.is_done() {
                 return Some(End::Clean);
             }
-            let at = usize::try_from(self.at.offset).unwrap_or(usize::MAX);
+            let at = self.at.offset;
             let seq = self.at.chain.next();
             let place = || format!("{name} byte {at}");
             if at >= upto {
@@ -319,20 +354,21 @@ impl Walker {
                     Until::End { .. } => None,
                 };
             }
-            let frame = match frame::decode(bytes.get(at..).unwrap_or_default(), header.salt) {
+            let bytes = part.at(at);
+            let frame = match frame::decode(bytes, header.salt) {
                 Ok(frame) if frame.header.seq == seq => frame,
                 Ok(frame) => {
                     let text = format!("the frame says entry {}", frame.header.seq);
                     return Some(fault("frame", seq, place(), text));
                 }
-                Err(_) if self.ends_here(bytes, at) => return Some(self.cut(seq, place())),
+                Err(_) if self.ends_here(bytes) => return Some(self.cut(seq, place())),
                 Err(error) => return Some(fault("frame", seq, place(), error.to_string())),
             };
             match frame.header.kind {
                 FrameKind::Entry { more } => open_group = more,
                 FrameKind::Seal => {
                     let whole = !open_group && self.is_sealed_by(&frame);
-                    let ends = at + frame.len == bytes.len() || is_last;
+                    let ends = frame.len == bytes.len() || is_last;
                     if !(whole && ends) {
                         return Some(fault("seal", seq, place(), "the seal does not match"));
                     }
@@ -340,16 +376,15 @@ impl Walker {
                     return None;
                 }
             }
-            if let Some(end) = self.entry(&frame, header, place(), visit) {
+            if let Some(end) = self.entry(&frame, header, &place, visit) {
                 return Some(end);
             }
         }
     }
 
     /// Whether nothing but zeros is left where an entry that was promised should stand.
-    fn ends_here(&self, bytes: &[u8], at: usize) -> bool {
-        matches!(self.until, Until::Size(_))
-            && bytes.get(at..).unwrap_or_default().iter().all(|&b| b == 0)
+    fn ends_here(&self, bytes: &[u8]) -> bool {
+        matches!(self.until, Until::Size(_)) && frame::content_end(bytes) == 0
     }
 
     fn cut(&self, seq: Seq, place: String) -> End {
@@ -372,22 +407,22 @@ impl Walker {
         &mut self,
         frame: &Frame<'_>,
         header: &SegmentHeader,
-        place: String,
+        place: &dyn Fn() -> String,
         visit: Visit<'_>,
     ) -> Option<End> {
         let seq = self.at.chain.next();
         let parsed = match entry::parse(frame.payload) {
             Ok(parsed) => parsed,
             Err(error) => {
-                return Some(fault(general::BAD_ENVELOPE.name, seq, place, error.to_string()));
+                return Some(fault(general::BAD_ENVELOPE.name, seq, place(), error.to_string()));
             }
         };
         if let Err(refusal) = self.at.chain.admit(&parsed) {
-            return Some(fault(refusal.code.name, seq, place, refusal.why));
+            return Some(fault(refusal.code.name, seq, place(), refusal.why));
         }
         if seq == Seq(0) && header.log_id != parsed.id {
             let text = "the segment names another journal than its first entry is";
-            return Some(fault("segment-header", seq, place, text));
+            return Some(fault("segment-header", seq, place(), text));
         }
         let id = parsed.id;
         if visit(parsed, frame.payload).is_break() {
@@ -406,12 +441,11 @@ fn fault(code: &'static str, seq: Seq, place: String, text: impl Into<String>) -
     End::Fault(Finding { class: Class::Broken, code, seq: Some(seq), place, text: text.into() })
 }
 
-fn header_bytes() -> u64 {
+/// Where a segment's first frame stands.
+pub(crate) fn header_bytes() -> u64 {
     u64::try_from(SEGMENT_HEADER_BYTES).unwrap_or(u64::MAX)
 }
 
-/// Where the last byte that is not zero ends.
-fn content_end(bytes: &[u8]) -> u64 {
-    let last = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
-    u64::try_from(last).unwrap_or(u64::MAX)
+fn length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
