@@ -1,3 +1,4 @@
 //! The program domain from outside.
 
+mod attribution;
 mod records;

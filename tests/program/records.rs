@@ -5,7 +5,7 @@ use rp_replay::views::{self, Args, Build};
 use crate::{support::record::Recorder, vectors::SAMPLE};
 
 /// A file of a view, as the state shows it now.
-fn shown(recorder: &Recorder, view: &str, round: Option<u64>, format: &str) -> String {
+pub(super) fn shown(recorder: &Recorder, view: &str, round: Option<u64>, format: &str) -> String {
     let Build::File { render, .. } = views::view(view).unwrap().build else {
         panic!("`{view}` keeps no file")
     };

@@ -99,7 +99,7 @@ fn is_licensed(review: &Loop, id: &str, parent: &str) -> bool {
             skills.iter().take(done).any(|skill| skill == "auto-claim")
         }
         Handoff::Finished => true,
-        Handoff::None | Handoff::Stopped { .. } | Handoff::Crashed => false,
+        Handoff::None | Handoff::Stopped { .. } | Handoff::Crashed { .. } => false,
     };
     again && review.rewritten.contains(parent) && is_version_of(id, parent)
 }

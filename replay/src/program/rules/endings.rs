@@ -62,7 +62,7 @@ fn condition(scene: &Scene<'_>, body: &RoundEndDecided) -> bool {
     let round = &scene.round;
     if body.stage == "iteration-upstream" {
         let handoff = &scene.program.review_loop(scene.number).handoff;
-        return matches!(handoff, Handoff::Stopped { qualifier } if Some(qualifier) == body.upstream.as_ref());
+        return matches!(handoff, Handoff::Stopped { qualifier, .. } if Some(qualifier) == body.upstream.as_ref());
     }
     let Some(name) = StageName::parse(&body.stage) else { return false };
     let own = round.stages.of(name);
@@ -149,7 +149,8 @@ pub(super) fn halted(scene: &Scene<'_>, body: &PipelineHalted) -> Ruling {
 fn is_error(scene: &Scene<'_>, body: &PipelineHalted) -> bool {
     let round = &scene.round;
     if body.stage == "iteration-upstream" {
-        return scene.program.review_loop(scene.number).handoff == Handoff::Crashed;
+        let handoff = &scene.program.review_loop(scene.number).handoff;
+        return matches!(handoff, Handoff::Crashed { .. });
     }
     let Some(name) = StageName::parse(&body.stage) else { return false };
     let own = round.stages.of(name);

@@ -62,21 +62,31 @@ impl Program {
 
     pub(super) fn finish_call(&mut self, round: u64, body: &HandoffCallFinished) {
         self.loops.upsert(&key(round), |review| {
-            let Handoff::Open { skills, finished } = &mut review.handoff else { return };
-            match body.outcome.as_str() {
-                "ok" => {
-                    *finished += 1;
-                    if usize::try_from(*finished).is_ok_and(|n| n >= skills.len()) {
-                        review.handoff = Handoff::Finished;
-                    }
+            let Handoff::Open { skills, finished } = &review.handoff else { return };
+            let (skills, finished) = (skills.clone(), *finished);
+            review.handoff = match body.outcome.as_str() {
+                "ok" if usize::try_from(finished + 1).is_ok_and(|n| n >= skills.len()) => {
+                    Handoff::Finished
                 }
+                "ok" => Handoff::Open { skills, finished: finished + 1 },
                 "needs-decision" => {
                     let qualifier = body.qualifier.clone().unwrap_or_default();
-                    review.handoff = Handoff::Stopped { qualifier };
+                    Handoff::Stopped { qualifier, skills, finished }
                 }
-                _ => review.handoff = Handoff::Crashed,
-            }
+                _ => Handoff::Crashed { skills, finished },
+            };
         });
+    }
+
+    /// Makes the call that ended badly due again, as a resumed round goes on with the calls that are queued (H.4).
+    pub(super) fn reopen_handoff(&mut self, round: u64) {
+        let due = match &self.review_loop(round).handoff {
+            Handoff::Stopped { skills, finished, .. } | Handoff::Crashed { skills, finished } => {
+                Handoff::Open { skills: skills.clone(), finished: *finished }
+            }
+            Handoff::None | Handoff::Open { .. } | Handoff::Finished => return,
+        };
+        self.loops.upsert(&key(round), |review| review.handoff = due);
     }
 
     pub(super) fn merge_cycle(&mut self, round: u64, body: &IterationMerged) {

@@ -3,7 +3,7 @@
 use rp_events::program::{
     ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected, ConstraintsRegenerated,
     FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved, ProgramCreated,
-    ProgramImported, RoundOpened, RunRequested, TaskRecorded,
+    ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
 };
 
 use super::{
@@ -107,16 +107,18 @@ impl Program {
                 log: Vec::new(),
             });
         });
-        self.course.edit(ONE, |course| {
-            course.task = TaskFacts {
-                language: body.language.clone(),
-                behavior: body.pins.behavior.clone(),
-                direction: body.pins.mechanism_direction.clone(),
-                family: body.pins.family.clone(),
-                retry_settled: body.retry_settled,
-                notify: body.notify,
-            };
-        });
+        let facts = TaskFacts {
+            language: body.language.clone(),
+            behavior: body.pins.behavior.clone(),
+            direction: body.pins.mechanism_direction.clone(),
+            family: body.pins.family.clone(),
+            retry_settled: body.retry_settled,
+            notify: body.notify,
+        };
+        if self.course().latest_round == Some(body.for_round) {
+            self.rounds.edit(&key(body.for_round), |round| retask(round, &facts));
+        }
+        self.course.edit(ONE, |course| course.task = facts);
     }
 
     pub(super) fn request_run(&mut self, body: &RunRequested) {
@@ -165,7 +167,7 @@ impl Program {
         });
     }
 
-    pub(super) fn resume_round(&mut self, round: u64) {
+    pub(super) fn resume_round(&mut self, round: u64, body: &RoundResumed) {
         let flags = self.course().flags.clone();
         self.course.edit(ONE, |course| course.flags = None);
         let mut reopened = false;
@@ -179,9 +181,10 @@ impl Program {
                 reopened = true;
             }
             for name in StageName::ALL {
-                reopen(record, name);
+                reopen(record, name, body.complete.iter().any(|done| done == name.as_str()));
             }
         });
+        self.reopen_handoff(round);
         if reopened {
             self.headers.edit(&key(round), |header| {
                 RUNNING.clone_into(&mut header.pipeline_status);
@@ -272,18 +275,34 @@ fn direction(raw: &str) -> &str {
     text.trim().trim_matches('"').trim()
 }
 
-/// Makes a stage that was interrupted dispatchable again; what was accepted stays.
-fn reopen(round: &mut Round, name: StageName) {
+/// Gives an open round the task as its user edited it; a pin that is new was not passed over yet.
+fn retask(round: &mut Round, facts: &TaskFacts) {
+    if round.life.is_closed() {
+        return;
+    }
+    let pins = [
+        ("behavior", &round.task.behavior, &facts.behavior),
+        ("direction", &round.task.direction, &facts.direction),
+        ("family", &round.task.family, &facts.family),
+    ];
+    for (level, _, _) in pins.into_iter().filter(|(_, old, new)| old != new) {
+        round.dropped_pins.remove(level);
+    }
+    round.task.clone_from(facts);
+}
+
+/// Makes a stage dispatchable again that was interrupted or left something out; what was accepted stays.
+fn reopen(round: &mut Round, name: StageName, is_complete: bool) {
     let stage = round.stages.of_mut(name);
     match stage.state {
-        StageState::Running { .. } | StageState::Stopped { .. } | StageState::Crashed => {
+        StageState::Returned { .. } if is_complete => {}
+        StageState::Running { .. }
+        | StageState::Returned { .. }
+        | StageState::Stopped { .. }
+        | StageState::Crashed => {
             stage.state = StageState::Pending;
             stage.rejections = 0;
         }
-        StageState::Pending
-        | StageState::Returned { .. }
-        | StageState::Accepted
-        | StageState::Skipped
-        | StageState::Waiting => {}
+        StageState::Pending | StageState::Accepted | StageState::Skipped | StageState::Waiting => {}
     }
 }

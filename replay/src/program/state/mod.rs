@@ -231,7 +231,7 @@ impl Program {
             Event::RunRefused(_) => self.refuse_run(),
             Event::FlagsResolved(body) => self.resolve_flags(body),
             Event::RoundOpened(body) => self.open_round(round, body),
-            Event::RoundResumed(_) => self.resume_round(round),
+            Event::RoundResumed(body) => self.resume_round(round, body),
             Event::RoundDiscarded(_) => self.rounds.edit(&key(round), |r| r.life = Life::Discarded),
             Event::ConstraintsExtracted(body) => self.extract_constraints(round, body),
             Event::ConstraintsInjected(body) => self.inject_constraints(round, body),

@@ -154,10 +154,10 @@ pub(crate) enum Handoff {
     },
     /// Every call went well; the loop may go on.
     Finished,
-    /// A call ended for a decision.
-    Stopped { qualifier: String },
-    /// A call crashed.
-    Crashed,
+    /// A call ended for a decision; a resumed round makes it again.
+    Stopped { qualifier: String, skills: Vec<String>, finished: u64 },
+    /// A call crashed; a resumed round makes it again.
+    Crashed { skills: Vec<String>, finished: u64 },
 }
 
 /// The figures of a round.
