@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use redb::{ReadableDatabase, TableDefinition, TableError};
 use rp_events::{Chain, Digest, EventId, Seq, tree::Frontier};
 use rp_replay::{
     Scope, State,
@@ -30,8 +31,11 @@ use crate::{
     workspace::{Reading, Workspace},
 };
 
-/// Entries that may gather before they are written back: a fold of so many takes about a millisecond.
+/// Entries that may gather before a process leaves them to the next one to fold: some milliseconds' work.
 const UNSAVED_MAX: u64 = 250;
+
+/// Entries that may gather while a process goes on appending; writing them back costs two syncs.
+const UNSAVED_WHILE_OPEN_MAX: u64 = 16 * 1024;
 
 /// The key of the position; every record's key begins with a table's name, which is never empty.
 const POSITION_KEY: &[u8] = b"";
@@ -39,7 +43,7 @@ const POSITION_KEY: &[u8] = b"";
 /// A cache that is open for the holder of the journal's lock.
 #[derive(Debug)]
 pub struct Cache {
-    store: Arc<Sled>,
+    store: Arc<Records>,
     saved: u64,
 }
 
@@ -63,42 +67,76 @@ struct Folded {
     cache: Cache,
 }
 
-#[derive(Debug)]
-struct Sled(sled::Db);
+/// Every record of every table, and the position, in one file.
+struct Records(redb::Database);
 
-impl Sled {
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Records")
+    }
+}
+
+const RECORDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
+
+/// The records as a reader sees them.
+type Table = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+impl Records {
     fn key(table: &str, key: &[u8]) -> Vec<u8> {
         [table.as_bytes(), &[0], key].concat()
+    }
+
+    /// The table; `None` before anything was saved.
+    fn table(&self) -> Result<Option<Table>, redb::Error> {
+        match self.0.begin_read()?.open_table(RECORDS) {
+            Ok(table) => Ok(Some(table)),
+            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        guarded(|| {
+            let Some(records) = self.table()? else { return Ok(None) };
+            Ok(records.get(key)?.map(|bytes| bytes.value().to_vec()))
+        })
     }
 }
 
 /// Runs a call into the store; one that panics has failed.
-fn guarded<T>(what: impl FnOnce() -> sled::Result<T>) -> Result<T, String> {
+fn guarded<T>(what: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(what)) {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(_) => Err("the store panicked".to_owned()),
     }
 }
 
-impl Store for Sled {
+impl Store for Records {
     fn load(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        guarded(|| self.0.get(Self::key(table, key))).map(|found| found.map(|bytes| bytes.to_vec()))
+        self.get(&Self::key(table, key))
     }
 
     fn scan(&self, table: &str, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, String> {
         let from = Self::key(table, prefix);
         let skip = table.len() + 1;
         guarded(|| {
-            let pair = |(key, record): (sled::IVec, sled::IVec)| {
-                (key.get(skip..).unwrap_or_default().to_vec(), record.to_vec())
-            };
-            self.0.scan_prefix(from).map(|found| found.map(pair)).collect()
+            let Some(records) = self.table()? else { return Ok(Vec::new()) };
+            let mut found = Vec::new();
+            for pair in records.range(from.as_slice()..)? {
+                let (key, record) = pair?;
+                if !key.value().starts_with(&from) {
+                    break;
+                }
+                let key = key.value().get(skip..).unwrap_or_default().to_vec();
+                found.push((key, record.value().to_vec()));
+            }
+            Ok(found)
         })
     }
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.root.join(".rp/cache/folded")
+    workspace.root.join(".rp/cache")
 }
 
 /// Removes the cache; the next opening folds from the first entry.
@@ -107,13 +145,16 @@ pub fn discard(workspace: &Workspace) {
     drop(fs::remove_dir_all(folder(workspace)));
 }
 
-fn open(workspace: &Workspace) -> Option<Arc<Sled>> {
-    let path = folder(workspace);
-    let db = guarded(|| {
-        sled::Config::new().path(&path).flush_every_ms(None).cache_capacity(64 << 20).open()
+fn open(workspace: &Workspace) -> Option<Arc<Records>> {
+    let folder = folder(workspace);
+    let db = fs::create_dir_all(&folder).map_err(|error| error.to_string()).and_then(|()| {
+        guarded(|| {
+            let db = redb::Builder::new().set_cache_size(64 << 20).create(folder.join("folded"))?;
+            Ok(db)
+        })
     });
     match db {
-        Ok(db) => Some(Arc::new(Sled(db))),
+        Ok(db) => Some(Arc::new(Records(db))),
         Err(why) => {
             tracing::warn!(why, "the cache cannot be opened and is removed");
             discard(workspace);
@@ -184,7 +225,7 @@ fn from_cache(workspace: &Workspace, size: u64) -> Result<Option<Folded>, Failur
     Ok(Some(Folded { state, chain, cache: Cache { store, saved: 0 } }))
 }
 
-fn backing(store: &Arc<Sled>) -> Backing {
+fn backing(store: &Arc<Records>) -> Backing {
     let store: Arc<dyn Store> = store.clone();
     Backing::new(store)
 }
@@ -194,8 +235,8 @@ fn is_promised(workspace: &Workspace, chain: &Chain) -> bool {
     head.is_none_or(|head| head.size() != chain.next().0 || head.root() == chain.frontier().root())
 }
 
-fn saved_position(workspace: &Workspace, store: &Sled, size: u64) -> Option<Position> {
-    let bytes = guarded(|| store.0.get(POSITION_KEY)).ok()??;
+fn saved_position(workspace: &Workspace, store: &Records, size: u64) -> Option<Position> {
+    let bytes = store.get(POSITION_KEY).ok()??;
     let saved: Saved = serde_json::from_slice(&bytes).ok()?;
     let fits = saved.fold == fold_digest()
         && saved.boot == boot()
@@ -231,11 +272,21 @@ fn fold_all(
 }
 
 impl Cache {
-    /// Writes changed records back, if enough have gathered.
+    /// Writes changed records back if very many have gathered, while their process goes on.
+    pub fn save_some(&mut self, workspace: &Workspace, state: &mut State, writer: &Writer) {
+        if writer.head().size().saturating_sub(self.saved) >= UNSAVED_WHILE_OPEN_MAX {
+            self.save(workspace, state, writer);
+        }
+    }
+
+    /// Writes changed records back for the next process, if that is worth it.
     pub fn save(&mut self, workspace: &Workspace, state: &mut State, writer: &Writer) {
         let head = writer.head();
-        let position = (head.segment.0, head.end);
-        self.save_at(workspace, state, writer.chain(), Some(position));
+        // What was admitted and then not written is in the state; such a state is not kept.
+        if state.next().0 == head.size() {
+            let position = (head.segment.0, head.end);
+            self.save_at(workspace, state, writer.chain(), Some(position));
+        }
     }
 
     /// A reader knows no place in a file, only HEAD's: it saves where the two agree.
@@ -272,12 +323,22 @@ impl Cache {
     }
 
     fn write(&self, state: &mut State, saved: &Saved) -> Result<(), String> {
-        let mut batch = sled::Batch::default();
-        for change in state.changes() {
-            batch.insert(Sled::key(change.table, &change.key), change.record);
-        }
-        batch.insert(POSITION_KEY, serde_json::to_vec(saved).map_err(|error| error.to_string())?);
-        guarded(|| self.store.0.apply_batch(batch))?;
-        guarded(|| self.store.0.flush()).map(|_| ())
+        let position = serde_json::to_vec(saved).map_err(|error| error.to_string())?;
+        let changes = state.changes();
+        guarded(|| {
+            let mut commit = self.store.0.begin_write()?;
+            // A process that is killed must not cost the next one a repair of the whole file.
+            commit.set_quick_repair(true);
+            {
+                let mut records = commit.open_table(RECORDS)?;
+                for change in &changes {
+                    let key = Records::key(change.table, &change.key);
+                    records.insert(key.as_slice(), change.record.as_slice())?;
+                }
+                records.insert(POSITION_KEY, position.as_slice())?;
+            }
+            commit.commit()?;
+            Ok(())
+        })
     }
 }

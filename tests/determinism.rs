@@ -46,13 +46,8 @@ fn views_through_the_cache_are_those_without_it() {
     let loaded = show(&env);
     assert_eq!(filled, without);
     assert_eq!(loaded, without);
-    assert!(dir.join(".rp/cache/folded").is_dir(), "the cache was not used");
+    assert!(dir.join(".rp/cache/folded").is_file(), "the cache was not used");
     // Damage of the cache costs a fold from the first entry, and nothing else.
-    for file in fs::read_dir(dir.join(".rp/cache/folded")).unwrap() {
-        let path = file.unwrap().path();
-        if path.is_file() {
-            fs::write(&path, b"damaged").unwrap();
-        }
-    }
+    fs::write(dir.join(".rp/cache/folded"), b"damaged").unwrap();
     assert_eq!(show(&env), without);
 }

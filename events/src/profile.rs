@@ -205,10 +205,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         match self.token()? {
             Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Bin(_) => Ok(()),
-            Token::Str(text) => match text::forbidden(text) {
-                None => Ok(()),
-                Some(_) => fail(start, "a text holds a forbidden character"),
-            },
+            Token::Str(text) => allowed(start, text),
             Token::Array(n) => {
                 deeper(start, depth)?;
                 (0..n).try_for_each(|_| self.skip(depth + 1))
@@ -237,9 +234,7 @@ impl<'a> Reader<'a> {
         if last.is_some_and(|last| last.as_bytes() >= key.as_bytes()) {
             return fail(start, "map keys are not unique and sorted by their bytes");
         }
-        if text::forbidden(key).is_some() {
-            return fail(start, "a text holds a forbidden character");
-        }
+        allowed(start, key)?;
         Ok(key)
     }
 }
@@ -314,9 +309,59 @@ pub fn encode(value: &Value) -> Vec<u8> {
 pub fn encode_typed<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, ProfileError> {
     let named = rmp_serde::to_vec_named(value).expect("our payload types serialize");
     // serde writes struct fields in the order they are declared; the profile wants them sorted.
-    let sorted = encode(&read(&mut Reader::new(&named))?);
-    check(&sorted)?;
+    let mut sorted = Vec::with_capacity(named.len());
+    sort(&named, &mut Reader::new(&named), 0, &mut sorted)?;
     Ok(sorted)
+}
+
+/// Copies one value with the keys of its maps in order, holding it to the profile; `depth` containers stand
+/// around it.
+fn sort<'a>(
+    bytes: &'a [u8],
+    reader: &mut Reader<'a>,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ProfileError> {
+    let start = reader.at;
+    let token = reader.token()?;
+    out.extend_from_slice(bytes.get(start..reader.at).unwrap_or_default());
+    match token {
+        Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Bin(_) => Ok(()),
+        Token::Str(text) => allowed(start, text),
+        Token::Array(n) => {
+            deeper(start, depth)?;
+            (0..n).try_for_each(|_| sort(bytes, reader, depth + 1, out))
+        }
+        Token::Map(n) => {
+            deeper(start, depth)?;
+            let mut pairs = Vec::with_capacity(n);
+            for _ in 0..n {
+                let at = reader.at;
+                let Token::Str(key) = reader.token()? else {
+                    return fail(at, "a map key is not a text");
+                };
+                allowed(at, key)?;
+                let mut pair = bytes.get(at..reader.at).unwrap_or_default().to_vec();
+                sort(bytes, reader, depth + 1, &mut pair)?;
+                pairs.push((key, pair));
+            }
+            pairs.sort_by_key(|(key, _)| *key);
+            if pairs.windows(2).any(|pair| matches!(pair, [(a, _), (b, _)] if a == b)) {
+                return fail(start, "a map names one key twice");
+            }
+            for (_, pair) in &pairs {
+                out.extend_from_slice(pair);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn allowed(start: usize, text: &str) -> Result<(), ProfileError> {
+    if text::forbidden(text).is_some() {
+        return fail(start, "a text holds a forbidden character");
+    }
+    Ok(())
 }
 
 fn write(value: &Value, out: &mut Vec<u8>) {

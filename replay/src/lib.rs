@@ -19,6 +19,8 @@ pub mod views;
 pub use domain::{At, Domain};
 pub use views::{VIEWS, View};
 
+use std::sync::Arc;
+
 use rp_events::{
     Code, Event, Keys, Kid, PublicKey, Refusal, Seq, Verified, entry::Envelope, refusal::general,
 };
@@ -49,18 +51,21 @@ impl Default for State {
 ///
 /// Only [`State::admit`] makes one, so nothing can be appended or applied without it.
 ///
-/// ```compile_fail,E0423
+/// ```compile_fail,E0451
 /// fn forge(entry: rp_events::Verified) -> rp_replay::Admitted {
-///     rp_replay::Admitted(entry)
+///     rp_replay::Admitted { entry, ..todo!() }
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Admitted(Verified);
+pub struct Admitted {
+    entry: Verified,
+    signer: Arc<KeyRecord>,
+}
 
 impl Admitted {
     /// The event.
     pub fn entry(&self) -> &Verified {
-        &self.0
+        &self.entry
     }
 }
 
@@ -142,10 +147,10 @@ impl State {
             (Event::Program(event), Scope::Whole) => program::Program::admit(self, &at, event)?,
             (Event::Program(_), Scope::Trust) => owned(&at)?,
         }
-        Ok(Admitted(entry))
+        Ok(Admitted { entry, signer })
     }
 
-    fn signer(&self, entry: &Verified) -> Result<std::sync::Arc<KeyRecord>, Refusal> {
+    fn signer(&self, entry: &Verified) -> Result<Arc<KeyRecord>, Refusal> {
         if let Event::Trust(rp_events::trust::Event::JournalOpened(genesis)) = entry.event()
             && self.next == Seq(0)
         {
@@ -168,12 +173,11 @@ impl State {
     /// # Panics
     ///
     /// As [`State::apply`].
-    pub fn apply_within(&mut self, Admitted(entry): &Admitted, scope: Scope) {
+    pub fn apply_within(&mut self, Admitted { entry, signer }: &Admitted, scope: Scope) {
         assert_eq!(entry.envelope().seq, self.next, "BUG: applied elsewhere than admitted");
-        let signer = self.signer(entry).expect("admit() found the signer");
         let stream = stream_of(entry).expect("admit() held the stream to its form");
         self.record.apply(entry, stream);
-        let at = at(entry, &signer, stream);
+        let at = at(entry, signer, stream);
         match (entry.event(), scope) {
             (Event::Trust(event), _) => self.trust.apply(&at, event),
             (Event::Program(event), Scope::Whole) => self.program.apply(&at, event),

@@ -17,6 +17,7 @@ use rp_events::{
     Verified,
     entry::{self, Citation, ENTRY_BYTES_MAX, ENTRY_OVERHEAD_BYTES, Envelope},
     refusal::general,
+    sign::judge_own,
     trust::{CommandRejected, JournalRecovered, RECORDER},
 };
 use rp_replay::{Scope, State};
@@ -317,7 +318,7 @@ impl Engine {
             let idem = drafts.first().map_or("", |draft| draft.idem.as_str());
             self.writer.append(&items, reserve).map_err(|error| append_failure(error, idem))?;
             if let Some(cache) = &mut self.cache {
-                cache.save(&self.workspace, &mut self.state, &self.writer);
+                cache.save_some(&self.workspace, &mut self.state, &self.writer);
             }
         }
         Ok((Committed { receipts, refused }, tried))
@@ -484,6 +485,15 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    /// Leaves the folded records to the next process.
+    fn drop(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.save(&self.workspace, &mut self.state, &self.writer);
+        }
+    }
+}
+
 /// A random idempotency text for a caller that gave none.
 pub fn fresh_idem(workspace: &Workspace) -> String {
     data_encoding::HEXLOWER.encode(&workspace.settings.clock.random::<16>())
@@ -542,30 +552,31 @@ fn sign(turns: &[Turn]) -> Vec<Vec<u8>> {
         Turn::Duplicate(_) => Vec::new(),
         Turn::New(placed) => entry::assemble(&placed.body, &placed.secret.sign_event(&placed.body)),
     };
-    spread(turns, one)
+    spread(&pieces(turns), |piece| piece.iter().map(one).collect::<Vec<_>>()).concat()
 }
 
 /// Judges every signature of a group before anything of it is written.
 fn judge(jobs: &[SignatureJob]) -> Result<(), Failure> {
-    let verdicts = spread(jobs, |job| job.judge(&mut KeyCache::default()));
+    let verdicts = spread(&pieces(jobs), |piece| judge_own(piece));
     verdicts.into_iter().collect::<Result<(), Refusal>>().map_err(Failure::from)
 }
 
-/// Maps in order; a group is cut into a piece a core, a single item stays on this thread.
+/// Maps in order, an item a thread, the first on this one.
 fn spread<T: Sync, U: Send>(items: &[T], each: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    if items.len() < 8 {
-        return items.iter().map(each).collect();
-    }
-    let piece = items.len().div_ceil(cores());
+    let Some((first, rest)) = items.split_first() else { return Vec::new() };
     std::thread::scope(|scope| {
         let each = &each;
-        let threads: Vec<_> = items
-            .chunks(piece)
-            .map(|chunk| scope.spawn(move || chunk.iter().map(each).collect::<Vec<U>>()))
-            .collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("signing does not panic"))
-            .collect()
+        let threads: Vec<_> = rest.iter().map(|item| scope.spawn(move || each(item))).collect();
+        let mut out = vec![each(first)];
+        out.extend(threads.into_iter().map(|thread| thread.join().expect("no piece panics")));
+        out
     })
+}
+
+/// Cuts a group into a piece a core; a small group stays whole.
+fn pieces<T>(items: &[T]) -> Vec<&[T]> {
+    if items.len() < 16 {
+        return vec![items];
+    }
+    items.chunks(items.len().div_ceil(cores())).collect()
 }

@@ -65,6 +65,9 @@ impl Source for Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
+        let len = file.metadata()?.len().min(upto).saturating_sub(from);
+        // One byte more, so that reading to the end does not grow the buffer to find it.
+        into.reserve(usize::try_from(len).unwrap_or(0) + 1);
         if from > 0 {
             file.seek(SeekFrom::Start(from))?;
         }
