@@ -93,10 +93,19 @@ fn every_vector_of_the_program_is_met() {
     }
     let missed = cases.iter().filter(|case| !tried.contains(case.name.as_str()));
     problems.extend(missed.map(|case| {
-        format!("{}: not tried; `after` names {:?}, which was not reached", case.address, case.after)
+        format!(
+            "{}: not tried; `after` names {:?}, which was not reached",
+            case.address, case.after
+        )
     }));
     problems.sort();
-    assert!(problems.is_empty(), "{} of {} cases:\n{}", problems.len(), cases.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} of {} cases:\n{}",
+        problems.len(),
+        cases.len(),
+        problems.join("\n")
+    );
 }
 
 /// Records the lines of a case and says where it goes otherwise than it should.
@@ -118,11 +127,14 @@ fn attempt(recorder: &mut Recorder, case: &Case) -> Result<(), String> {
         }
     }
     for gives in &case.gives {
-        let file = recorder.file(&gives.file).ok_or_else(|| format!("no view keeps `{}`", gives.file))?;
+        let file =
+            recorder.file(&gives.file).ok_or_else(|| format!("no view keeps `{}`", gives.file))?;
         let file: serde_json::Value = serde_json::from_str(&file).map_err(|e| e.to_string())?;
         let found = file.pointer(&gives.pointer);
         if found != gives.value.as_ref() {
-            let text = |value: Option<&serde_json::Value>| value.map_or("absent".to_owned(), ToString::to_string);
+            let text = |value: Option<&serde_json::Value>| {
+                value.map_or("absent".to_owned(), ToString::to_string)
+            };
             return Err(format!(
                 "after the last line, `{}` in `{}`: expected {}, got {}",
                 gives.pointer,

@@ -63,8 +63,9 @@ impl Store for Saved {
 
     fn scan(&self, table: &str, prefix: &[u8]) -> Result<Vec<Stored>, String> {
         let from = (table.to_owned(), prefix.to_owned());
-        let within = |(name, key): &&(String, Vec<u8>)| name == table && key.starts_with(prefix);
-        let records = self.0.range(from..).take_while(|(key, _)| within(&key));
+        let records = self.0.range(from..);
+        let records =
+            records.take_while(|((name, key), _)| name == table && key.starts_with(prefix));
         Ok(records.map(|((_, key), record)| (key.clone(), record.clone())).collect())
     }
 }

@@ -65,7 +65,12 @@ pub(crate) fn cases(domain: &str) -> Vec<Case> {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
         for case in read(&file, &fs::read_to_string(&path).unwrap()) {
             let twice = all.iter().find(|earlier| earlier.name == case.name);
-            assert!(twice.is_none(), "{}: the name is taken by {}", case.address, twice.unwrap().address);
+            assert!(
+                twice.is_none(),
+                "{}: the name is taken by {}",
+                case.address,
+                twice.unwrap().address
+            );
             all.push(case);
         }
     }
@@ -75,12 +80,15 @@ pub(crate) fn cases(domain: &str) -> Vec<Case> {
 /// Reads the cases of a file: comments and empty lines, then each case's header, an empty line, its lines.
 fn read(file: &str, text: &str) -> Vec<Case> {
     let mut cases = Vec::new();
-    let mut rest = text.lines().zip(1_usize..).filter(|(line, _)| !line.starts_with('#')).peekable();
+    let mut rest =
+        text.lines().zip(1_usize..).filter(|(line, _)| !line.starts_with('#')).peekable();
     while let Some((line, n)) = rest.next() {
         if line.is_empty() {
             continue;
         }
-        let name = line.strip_prefix("case: ").unwrap_or_else(|| panic!("{file}:{n}: expected `case: NAME`, found `{line}`"));
+        let name = line
+            .strip_prefix("case: ")
+            .unwrap_or_else(|| panic!("{file}:{n}: expected `case: NAME`, found `{line}`"));
         let header: Vec<(&str, usize)> =
             std::iter::from_fn(|| rest.next_if(|(line, _)| !line.is_empty())).collect();
         rest.next();
@@ -95,7 +103,8 @@ fn case(file: &str, name: &str, header: &[(&str, usize)], body: &[(&str, usize)]
     let mut fields = Vec::new();
     for (line, n) in header {
         let field = line.split_once(": ");
-        let (key, value) = field.unwrap_or_else(|| panic!("{file}:{n}: a header is `key: value`, found `{line}`"));
+        let (key, value) =
+            field.unwrap_or_else(|| panic!("{file}:{n}: a header is `key: value`, found `{line}`"));
         let known = ["expect", "at", "after", "why", "gives"].contains(&key);
         assert!(known, "{file}:{n}: there is no header `{key}`");
         let twice = key != "gives" && fields.iter().any(|(earlier, _)| *earlier == key);
@@ -103,7 +112,9 @@ fn case(file: &str, name: &str, header: &[(&str, usize)], body: &[(&str, usize)]
         fields.push((key, value));
     }
     let of = |key: &str| fields.iter().find(|(field, _)| *field == key).map(|(_, value)| *value);
-    let due = |key: &str| of(key).unwrap_or_else(|| panic!("{file}#{name}: the header `{key}` is missing"));
+    let due = |key: &str| {
+        of(key).unwrap_or_else(|| panic!("{file}#{name}: the header `{key}` is missing"))
+    };
     assert!(!due("why").trim().is_empty(), "{file}#{name}: `why` says nothing");
     let expect = match due("expect") {
         "accepted" => Expect::Accepted,
@@ -120,7 +131,9 @@ fn case(file: &str, name: &str, header: &[(&str, usize)], body: &[(&str, usize)]
     let after = after.parse().map_or_else(|_| After::Case(after.to_owned()), After::Sample);
     let gives = fields.iter().filter(|(key, _)| *key == "gives").map(|(_, value)| {
         let mut parts = value.splitn(3, ' ');
-        let mut next = || parts.next().unwrap_or_else(|| panic!("{file}#{name}: `gives` is FILE POINTER VALUE"));
+        let mut next = || {
+            parts.next().unwrap_or_else(|| panic!("{file}#{name}: `gives` is FILE POINTER VALUE"))
+        };
         let (file_of, pointer, value_of) = (next().to_owned(), next().to_owned(), next());
         let value = (value_of != "absent").then(|| {
             serde_json::from_str(value_of)
