@@ -9,6 +9,7 @@ mod bytes;
 mod cases;
 mod cli;
 mod concurrent;
+mod conformance;
 mod determinism;
 mod disk;
 mod kill;

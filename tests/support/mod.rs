@@ -5,3 +5,4 @@ pub(crate) mod env;
 pub(crate) mod faulty;
 pub(crate) mod record;
 pub(crate) mod tail;
+pub(crate) mod vector;

@@ -3,7 +3,7 @@
 //! A key's secret is BLAKE3 of its name, so a vector says `"as": "orchestrator"` and every run of the suite
 //! signs the same bytes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use rp_events::{
     Chain, EventId, Kid, Refusal, Role, SecretKey, Seq, Stamp, Verified,
@@ -12,7 +12,11 @@ use rp_events::{
     json::{self, Json},
     trust::{JournalOpened, KeyAuthorized, SUITE},
 };
-use rp_replay::{State, VIEWS, views::Build};
+use rp_replay::{
+    State, VIEWS,
+    table::{Backing, Store, Stored},
+    views::Build,
+};
 
 /// The keys that every recorder has; each holds the role of its name.
 pub(crate) const ROLES: &[&str] = &[
@@ -41,9 +45,29 @@ pub(crate) fn secret(name: &str) -> SecretKey {
 /// A journal in memory with its state.
 pub(crate) struct Recorder {
     state: State,
+    /// The records handed out by the state at the last fork, by table and key.
+    saved: Saved,
     chain: Chain,
     keys: BTreeMap<String, Kid>,
     tries: u64,
+}
+
+/// A store in memory, so that two states can go on from the same records.
+#[derive(Clone, Default)]
+struct Saved(BTreeMap<(String, Vec<u8>), Vec<u8>>);
+
+impl Store for Saved {
+    fn load(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.0.get(&(table.to_owned(), key.to_owned())).cloned())
+    }
+
+    fn scan(&self, table: &str, prefix: &[u8]) -> Result<Vec<Stored>, String> {
+        let from = (table.to_owned(), prefix.to_owned());
+        let records = self.0.range(from..);
+        let records =
+            records.take_while(|((name, key), _)| name == table && key.starts_with(prefix));
+        Ok(records.map(|((_, key), record)| (key.clone(), record.clone())).collect())
+    }
 }
 
 impl Recorder {
@@ -56,6 +80,7 @@ impl Recorder {
     pub(crate) fn with_profile(profile: &str) -> Self {
         let mut recorder = Self {
             state: State::default(),
+            saved: Saved::default(),
             chain: Chain::default(),
             keys: BTreeMap::new(),
             tries: 0,
@@ -152,6 +177,20 @@ impl Recorder {
         Ok(envelope.seq)
     }
 
+    /// Another recorder that goes on from here, through a store as a process that reads a cache would.
+    pub(crate) fn fork(&mut self) -> Self {
+        for change in self.state.changes() {
+            self.saved.0.insert((change.table.to_owned(), change.key), change.record);
+        }
+        Self {
+            state: State::new(Backing::new(Arc::new(self.saved.clone())), self.state.next()),
+            saved: self.saved.clone(),
+            chain: self.chain.clone(),
+            keys: self.keys.clone(),
+            tries: self.tries,
+        }
+    }
+
     /// The state so far.
     pub(crate) fn state(&self) -> &State {
         &self.state
@@ -169,5 +208,17 @@ impl Recorder {
             }
         }
         files
+    }
+
+    /// The bytes of one file that the views keep.
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
+        let of = |build: &Build| match build {
+            Build::File { render, places, .. } => {
+                let place = places(&self.state).into_iter().find(|place| place.path == path)?;
+                render(&self.state, &place.args, place.format).ok()
+            }
+            Build::Page(_) => None,
+        };
+        VIEWS.iter().find_map(|view| of(&view.build))
     }
 }

@@ -59,6 +59,8 @@ pub(super) fn seeded(scene: &Scene<'_>, body: &ClaimSeeded) -> Ruling {
     hold(scene.program.row(scene.number, id).is_none(), &codes::CLAIM_EXISTS, || {
         format!("round {} has a claim `{id}`", scene.number)
     })?;
+    filled(&body.statement, "statement")?;
+    filled(&body.origin, "origin")?;
     match &body.parent {
         None => hold(claim_hook_is_open(scene), &codes::CLAIM_NOT_LICENSED, || {
             format!("the claim hook of round {} is not open for `{id}`", scene.number)
@@ -70,8 +72,6 @@ pub(super) fn seeded(scene: &Scene<'_>, body: &ClaimSeeded) -> Ruling {
             })?;
         }
     }
-    filled(&body.statement, "statement")?;
-    filled(&body.origin, "origin")?;
     // A rewrite is served by the milestones of what it rewrites, or by those of a later plan.
     let mapped = body.parent.is_some()
         || scene.program.plan(scene.number).is_some_and(|plan| {

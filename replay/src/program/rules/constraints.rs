@@ -10,7 +10,7 @@ use rp_events::{
     },
 };
 
-use super::{Ruling, Scene, hold, stage, stages, word};
+use super::{Ruling, Scene, hold, rounds, stage, stages, word};
 use crate::program::{
     codes,
     constants::{CHAIN, PhenomenonStatus, StageName, family},
@@ -87,6 +87,7 @@ pub(super) fn overridden_at(scene: &Scene<'_>, point: &str) -> Ruling {
 }
 
 pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
+    body.behavior.as_ref().map_or(Ok(()), |id| rounds::known_behavior(scene, id))?;
     word(&body.level, "level", &["behavior", "direction", "family"])?;
     word(&body.decision, "decision", &["honor-pin", "pick-fresh"])?;
     word(&body.basis, "basis", &["retry-settled", "auto", "user"])?;
@@ -99,12 +100,9 @@ pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
     hold(pinned.as_ref() == Some(&body.item), &codes::PIN_NOT_SETTLED, || {
         format!("the task pins no {} `{}`", body.level, body.item)
     })?;
-    let matched = body.behavior.as_ref().map_or("", |id| id.as_str());
-    let behavior = scene.program.behavior(matched).ok_or_else(|| {
-        let why = format!("the memory holds no behavior `{matched}` to match the pin with");
-        Refusal::new(&codes::UNKNOWN_BEHAVIOR, why)
-    })?;
-    let Some(settled_in) = settled(scene, body, &behavior) else {
+    // A pin that matches no behavior of the memory pins nothing that was settled there.
+    let matched = body.behavior.as_ref().and_then(|id| scene.program.behavior(id.as_str()));
+    let Some(settled_in) = matched.and_then(|behavior| settled(scene, body, &behavior)) else {
         return Err(Refusal::new(
             &codes::PIN_NOT_SETTLED,
             format!("nothing settled is pinned by the {} `{}`", body.level, body.item),
@@ -153,13 +151,13 @@ fn settled(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option
 }
 
 pub(super) fn comprehension(scene: &Scene<'_>, body: &ComprehensionDecided) -> Ruling {
+    if let Some(decision) = &body.decision {
+        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
+    }
     let source = &scene.round.behavior_source;
     hold(source != "discovery", &codes::COMPREHENSION_MODE, || {
         format!("round {} looks for its behavior; nothing is given", scene.number)
     })?;
-    if let Some(decision) = &body.decision {
-        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
-    }
     if body.concrete {
         return hold(body.decision.is_none(), &codes::BAD_ENUM, || {
             "a concrete behavior needs no decision".to_owned()

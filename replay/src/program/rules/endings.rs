@@ -28,9 +28,9 @@ pub(super) fn closed_item(body: &OpenItemClosed) -> Ruling {
 }
 
 pub(super) fn swept(scene: &Scene<'_>, body: &ConsistencySwept) -> Ruling {
+    body.mismatches.iter().try_for_each(|odd| scene.work(odd.claim.as_str()).map(drop))?;
     let header = scene.program.header(scene.number);
     for mismatch in &body.mismatches {
-        scene.work(mismatch.claim.as_str())?;
         let listed = header.as_ref().is_some_and(|header| {
             let items = header.open_items.iter();
             items.into_iter().any(|item| item.contains(&mismatch.a) && item.contains(&mismatch.b))
@@ -43,6 +43,7 @@ pub(super) fn swept(scene: &Scene<'_>, body: &ConsistencySwept) -> Ruling {
 }
 
 pub(super) fn round_end(scene: &Scene<'_>, body: &RoundEndDecided) -> Ruling {
+    scene.known(&body.claims)?;
     hold(condition(scene, body), &codes::ROUND_END_CONDITION, || {
         let named = qualifier(&body.stage, &body.reason, body.upstream.as_deref());
         format!("the condition of `{named}` does not hold in round {}", scene.number)
@@ -54,7 +55,7 @@ pub(super) fn round_end(scene: &Scene<'_>, body: &RoundEndDecided) -> Ruling {
     for (field, text) in [("detail", &body.detail), ("remedy", &body.remedy), ("see", &body.see)] {
         hold(!text.trim().is_empty(), &codes::ROUND_END_DETAIL, || format!("`{field}` is empty"))?;
     }
-    scene.known(&body.claims)
+    Ok(())
 }
 
 /// Whether a case of G.6 is met.

@@ -23,8 +23,8 @@ pub(super) fn planned(scene: &Scene<'_>, body: &FiguresPlanned) -> Ruling {
         format!("the figures of round {} are planned", scene.number)
     })?;
     due(scene)?;
+    body.claims.iter().try_for_each(|claim| scene.work(claim.id.as_str()).map(drop))?;
     for claim in &body.claims {
-        scene.work(claim.id.as_str())?;
         let count = claim.entries.len();
         hold(count <= FIGURES_PER_CLAIM_MAX, &codes::FIGURES_CAP, || {
             format!("`{}` has at most {FIGURES_PER_CLAIM_MAX} figures; found {count}", claim.id)

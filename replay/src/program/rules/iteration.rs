@@ -175,9 +175,8 @@ pub(super) fn queued(scene: &Scene<'_>, body: &HandoffQueued) -> Ruling {
     hold(!body.calls.is_empty(), &codes::EMPTY, || "`calls` is empty".to_owned())?;
     for call in &body.calls {
         word(&call.skill, "skill", &["auto-claim", "auto-experiment", "auto-verify"])?;
-        if call.skill != "auto-claim" {
-            continue;
-        }
+    }
+    for call in body.calls.iter().filter(|call| call.skill == "auto-claim") {
         let axes = [
             ("behavior_source", &scene.round.behavior_source),
             ("mechanism", &scene.round.mechanism),
@@ -201,10 +200,10 @@ pub(super) fn call_finished(scene: &Scene<'_>, body: &HandoffCallFinished) -> Ru
             format!("round {} has no call that could end", scene.number),
         ));
     };
+    word(&body.outcome, "outcome", &["ok", "needs-decision", "crashed"])?;
     hold(body.index == *finished, &codes::HANDOFF_ORDER, || {
         format!("the call that is due is {finished}; found {}", body.index)
     })?;
-    word(&body.outcome, "outcome", &["ok", "needs-decision", "crashed"])?;
     let said = body.qualifier.as_ref().is_some_and(|text| !text.trim().is_empty());
     hold(said || body.outcome != "needs-decision", &codes::EMPTY, || {
         "a call that needs a decision says which in `qualifier`".to_owned()

@@ -46,6 +46,8 @@ pub(super) fn behavior(scene: &Scene<'_>, body: &MemoryBehaviorRecorded) -> Ruli
     })?;
     word(&body.basis, "basis", &["m0", "asserted"])?;
     word(&body.matched, "match", &["new", "existing"])?;
+    let impact = body.impact.as_ref();
+    impact.map_or(Ok(()), |i| word(&i.recommendation, "recommendation", RECOMMENDATIONS))?;
     let tested = scene.round.phenomenon.verdict.map(|verdict| verdict.status);
     let due = match body.basis.as_str() {
         "m0" => tested,
@@ -60,12 +62,10 @@ pub(super) fn behavior(scene: &Scene<'_>, body: &MemoryBehaviorRecorded) -> Ruli
     matched(scene, body)?;
     finding(&body.statement, "statement")?;
     finding(&body.conclusion, "conclusion")?;
-    let Some(impact) = &body.impact else { return Ok(()) };
     let source = &scene.round.behavior_source;
-    hold(source == "discovery", &codes::IMPACT_MODE, || {
+    hold(impact.is_none() || source == "discovery", &codes::IMPACT_MODE, || {
         format!("the impact is assessed in `discovery`; the behavior source is `{source}`")
-    })?;
-    word(&impact.recommendation, "recommendation", RECOMMENDATIONS)
+    })
 }
 
 /// Holds the behavior to be known, or fresh, and to be the one that the round recorded before.

@@ -54,6 +54,8 @@ enum Window {
     Reading,
     /// It opens the round.
     Opening,
+    /// It takes the live round up again; a round that never was has a code of its own.
+    Resuming,
     /// While the round has no ending.
     Running,
     /// While the round is not closed.
@@ -94,9 +96,15 @@ fn stands(program: &Program, at: &At<'_>, window: Window, round: Option<&Round>)
         let free = match window {
             Window::Opening => true,
             Window::Preparing | Window::Reading => in_program,
-            Window::Running | Window::Writeback | Window::Archiving | Window::Between => false,
+            Window::Resuming
+            | Window::Running
+            | Window::Writeback
+            | Window::Archiving
+            | Window::Between => false,
         };
-        return hold(free, &codes::UNKNOWN_ROUND, || {
+        let resumes = window == Window::Resuming;
+        let code = if resumes { &codes::RESUME_NOTHING } else { &codes::UNKNOWN_ROUND };
+        return hold(free, code, || {
             let latest = program.latest_round().map_or("none".to_owned(), |n| n.to_string());
             let kind = at.kind.name;
             format!(
@@ -117,9 +125,11 @@ fn stands(program: &Program, at: &At<'_>, window: Window, round: Option<&Round>)
         Window::Archiving if round.life == Life::Archived => {
             Err(Refusal::new(&codes::ALREADY_ARCHIVED, why()))
         }
-        Window::Archiving | Window::Reading | Window::Running | Window::Writeback => {
-            Err(Refusal::new(&codes::ROUND_CLOSED, why()))
-        }
+        Window::Archiving
+        | Window::Reading
+        | Window::Resuming
+        | Window::Running
+        | Window::Writeback => Err(Refusal::new(&codes::ROUND_CLOSED, why())),
     }
 }
 
@@ -137,8 +147,8 @@ fn window(event: &Event) -> Window {
         | Event::NotificationRecorded(_) => Window::Preparing,
         Event::SettlementJudged(_) => Window::Reading,
         Event::RoundOpened(_) => Window::Opening,
-        Event::RoundResumed(_)
-        | Event::RoundDiscarded(_)
+        Event::RoundResumed(_) => Window::Resuming,
+        Event::RoundDiscarded(_)
         | Event::BudgetReported(_)
         | Event::StageSkipped(_)
         | Event::LedgerHeaderSet(_)

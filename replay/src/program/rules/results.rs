@@ -26,11 +26,12 @@ pub(super) fn recorded(scene: &Scene<'_>, body: &ExperimentRecorded) -> Ruling {
     if let Some(provenance) = &body.data.provenance {
         word(provenance, "provenance", PROVENANCES)?;
     }
+    let texts = [("key_stats", &body.key_stats), ("headline", &body.headline)];
+    texts.into_iter().try_for_each(|(field, text)| filled(text, field))?;
     hold(is_measured(scene, &work), &codes::VERDICT_WITHOUT_RUN, || {
         format!("no completed run serves `{}`", body.claim)
     })?;
-    for (field, text) in [("key_stats", &body.key_stats), ("headline", &body.headline)] {
-        filled(text, field)?;
+    for (field, text) in texts {
         hold(!is_label(text), &codes::LABEL_ONLY, || {
             format!("`{field}` is a finding; found `{text}`")
         })?;

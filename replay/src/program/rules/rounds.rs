@@ -2,7 +2,7 @@
 
 use bigdecimal::BigDecimal;
 use rp_events::{
-    Refusal,
+    BehaviorId, Refusal,
     program::{
         BudgetReported, CountOrAuto, Flags, FlagsResolved, GpuPin, MemoryRead, ModelsResolved,
         ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRefused, StageModel, Switch,
@@ -296,12 +296,15 @@ pub(super) fn budget(scene: &Scene<'_>, body: &BudgetReported) -> Ruling {
 }
 
 pub(super) fn memory_read(scene: &Scene<'_>, body: &MemoryRead) -> Ruling {
+    body.behaviors.iter().try_for_each(|id| known_behavior(scene, id))?;
     hold(!(body.used && scene.round.is_reproduction()), &codes::REPRODUCTION_NO_MEMORY, || {
         format!("round {} only reproduces and reads no memory", scene.number)
-    })?;
-    body.behaviors.iter().try_for_each(|id| {
-        hold(scene.program.behavior(id.as_str()).is_some(), &codes::UNKNOWN_BEHAVIOR, || {
-            format!("the memory holds no behavior `{id}`")
-        })
+    })
+}
+
+/// Holds a behavior to be one of the memory.
+pub(super) fn known_behavior(scene: &Scene<'_>, id: &BehaviorId) -> Ruling {
+    hold(scene.program.behavior(id.as_str()).is_some(), &codes::UNKNOWN_BEHAVIOR, || {
+        format!("the memory holds no behavior `{id}`")
     })
 }

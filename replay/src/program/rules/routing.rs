@@ -176,13 +176,13 @@ pub(super) fn not_applicable(scene: &Scene<'_>, body: &RoutingNotApplicable) -> 
 
 pub(super) fn reconciled(scene: &Scene<'_>, body: &PlanReconciled) -> Ruling {
     scene.live(StageName::Experiment)?;
+    for field in &body.fields {
+        word(&field.verdict, "verdict", &["matches", "re-bound", "conflict"])?;
+    }
     let routed = matches!(scene.round.routing, Routing::Committed(_) | Routing::NotApplicable);
     hold(routed, &codes::RECONCILIATION_INCOMPLETE, || {
         "no method is committed that the plan could be held against".to_owned()
     })?;
-    for field in &body.fields {
-        word(&field.verdict, "verdict", &["matches", "re-bound", "conflict"])?;
-    }
     let plan = scene.program.plan(scene.number);
     let milestones = plan.iter().flat_map(|plan| &plan.milestones);
     let due: BTreeSet<(&str, &str)> = milestones

@@ -16,8 +16,6 @@ use crate::program::{
 pub(super) fn started(scene: &Scene<'_>, body: &RunStarted) -> Ruling {
     let name = stage(&body.stage)?;
     word(&body.stage, "stage", &["experiment", "verify", "iteration"])?;
-    word(&body.provider, "provider", &["local", "remote", "vast", "modal"])?;
-    word(&body.dispatch, "dispatch", &["direct", "queue"])?;
     hold(!scene.round.phenomenon_ended(), &codes::PHENOMENON_ENDED, || {
         format!("the phenomenon ended round {}; run `{}` is not needed", scene.number, body.run)
     })?;
@@ -28,6 +26,8 @@ pub(super) fn started(scene: &Scene<'_>, body: &RunStarted) -> Ruling {
     scene.live(name)?;
     scene.known(&body.claims)?;
     fresh(scene, body, name)?;
+    word(&body.provider, "provider", &["local", "remote", "vast", "modal"])?;
+    word(&body.dispatch, "dispatch", &["direct", "queue"])?;
     match name {
         StageName::Claim | StageName::Experiment => planned(scene, body),
         StageName::Verify => for_variants(scene, body),

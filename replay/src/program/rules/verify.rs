@@ -21,6 +21,10 @@ pub(super) fn targeted(scene: &Scene<'_>, body: &VerifyTargeted) -> Ruling {
     not_ended(scene)?;
     scene.live(StageName::Verify)?;
     scene.known(&body.claims)?;
+    for claim in &body.claims {
+        let found = body.main_verdicts.get(claim).map_or("", String::as_str);
+        word(found, "main_verdicts", &["supported", "not-supported"])?;
+    }
     hold(!body.claims.is_empty(), &codes::NO_TARGET, || {
         format!("the target `{}` selects no claim", body.target)
     })?;
@@ -79,7 +83,6 @@ fn selected(scene: &Scene<'_>, body: &VerifyTargeted) -> Ruling {
 /// Holds the binary reading of a main verdict: anything short of clear support is none.
 fn main_verdict(scene: &Scene<'_>, body: &VerifyTargeted, claim: &rp_events::ClaimId) -> Ruling {
     let found = body.main_verdicts.get(claim).map_or("", String::as_str);
-    word(found, "main_verdicts", &["supported", "not-supported"])?;
     let Some(base) = scene.work(claim.as_str())?.base else { return Ok(()) };
     let due = if base == BaseVerdict::Supported { "supported" } else { "not-supported" };
     hold(found == due, &codes::TARGET_MISMATCH, || {
@@ -108,15 +111,20 @@ pub(super) fn audited(scene: &Scene<'_>, body: &IntegrityAudited) -> Ruling {
     not_ended(scene)?;
     scene.live(StageName::Verify)?;
     scene.work(body.claim.as_str())?;
-    target(scene, body.claim.as_str())?;
     word(&body.surface, "surface", &["main"])?;
-    halves(&body.experiment, &body.mechanism)
+    halves(&body.experiment, &body.mechanism)?;
+    target(scene, body.claim.as_str())?;
+    either(&body.experiment, &body.mechanism)
 }
 
-/// Holds the two halves of an audit to their words, and one of them to be there.
+/// Holds the two halves of an audit to their words.
 fn halves(experiment: &str, mechanism: &str) -> Ruling {
     word(experiment, "experiment", &["pass", "warn", "fail", "missing"])?;
-    word(mechanism, "mechanism", &["pass", "warn", "fail", "n/a", "missing"])?;
+    word(mechanism, "mechanism", &["pass", "warn", "fail", "n/a", "missing"])
+}
+
+/// Holds one half of an audit to be there.
+fn either(experiment: &str, mechanism: &str) -> Ruling {
     let missing = experiment == "missing" && mechanism == "missing";
     hold(!missing, &codes::AUDIT_MISSING, || "both halves of the audit are `missing`".to_owned())
 }
@@ -247,12 +255,13 @@ pub(super) fn variant_audited(scene: &Scene<'_>, body: &VariantAudited) -> Rulin
     scene.live(StageName::Verify)?;
     let work = scene.work(body.claim.as_str())?;
     let variant = variant(&work, body.claim.as_str(), body.tag.as_str())?;
+    halves(&body.experiment, &body.mechanism)?;
     let judged = variant.state.judgement().map(|judgement| judgement.rerun);
     hold(judged == Some(body.rerun), &codes::VARIANT_UNJUDGED, || {
         let last = judged.map_or("none".to_owned(), |n| n.to_string());
         format!("the last judged run of `{}` is {last}; found {}", body.tag, body.rerun)
     })?;
-    halves(&body.experiment, &body.mechanism)
+    either(&body.experiment, &body.mechanism)
 }
 
 pub(super) fn decided(scene: &Scene<'_>, body: &VerifyDecided) -> Ruling {
