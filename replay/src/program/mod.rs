@@ -1,10 +1,16 @@
 //! The program of rounds: stages, gates, claims, verdicts, memory, archive. Specified in `spec/program.md`.
 
 pub mod codes;
+pub mod command;
 pub mod constants;
+pub mod guard;
+pub mod injection;
 pub mod ledger;
 pub mod memory;
+pub mod passage;
+pub mod resumption;
 mod rules;
+pub mod settled;
 mod state;
 pub mod views;
 

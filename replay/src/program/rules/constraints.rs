@@ -13,8 +13,9 @@ use rp_events::{
 use super::{Ruling, Scene, hold, stage, stages, word};
 use crate::program::{
     codes,
-    constants::{CHAIN, PhenomenonStatus, StageName, family},
-    memory::{Behavior, Mechanism},
+    constants::StageName,
+    memory::Behavior,
+    settled,
 };
 
 pub(super) fn extracted(scene: &Scene<'_>, body: &ConstraintsExtracted) -> Ruling {
@@ -104,7 +105,7 @@ pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
         let why = format!("the memory holds no behavior `{matched}` to match the pin with");
         Refusal::new(&codes::UNKNOWN_BEHAVIOR, why)
     })?;
-    let Some(settled_in) = settled(scene, body, &behavior) else {
+    let Some(settled_in) = settled_in(scene, body, &behavior) else {
         return Err(Refusal::new(
             &codes::PIN_NOT_SETTLED,
             format!("nothing settled is pinned by the {} `{}`", body.level, body.item),
@@ -125,31 +126,24 @@ pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
     })
 }
 
-/// The round that settled what is pinned, by F.6 and F.7.
-fn settled(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option<u64> {
-    if body.level == "behavior" {
-        let status = PhenomenonStatus::parse(&behavior.status)?;
-        // With the behavior given, only a refuted one is in conflict: an established one is to be built on.
-        let conflict = if scene.round.behavior_source == "given" {
-            status == PhenomenonStatus::NotEstablished
-        } else {
-            status.is_settled()
-        };
-        return conflict.then_some(behavior.decided_in_round);
+/// The round that settled what is pinned, by F.6 and F.7. Where the task pins a direction and a family, it is the
+/// pair that may be settled.
+fn settled_in(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option<u64> {
+    let task = &scene.round.task;
+    let standing = |level: &str, pin: &Option<String>| {
+        pin.clone().filter(|_| !scene.round.dropped_pins.contains(level))
+    };
+    let other = match body.level.as_str() {
+        "behavior" => return settled::behavior_conflict(behavior, &scene.round.behavior_source),
+        "direction" => standing("family", &task.family),
+        _ => standing("direction", &task.direction),
+    };
+    let (own, other) = (Some(body.item.as_str()), other.as_deref());
+    if body.level == "direction" {
+        settled::attempt_settled(behavior, own, other)
+    } else {
+        settled::attempt_settled(behavior, other, own)
     }
-    let names = |attempt: &Mechanism| {
-        if body.level == "direction" {
-            let mut chain = attempt.direction.split(CHAIN);
-            return attempt.direction == body.item || chain.any(|used| used == body.item);
-        }
-        let used = attempt.family.as_deref().and_then(family);
-        used.is_some_and(|used| family(&body.item).is_some_and(|pin| pin.name == used.name))
-    };
-    let is_settled = |attempt: &Mechanism| {
-        attempt.reading.as_deref().is_some_and(|reading| reading.starts_with("stable"))
-    };
-    let attempts = behavior.mechanisms.iter();
-    attempts.filter(|attempt| is_settled(attempt) && names(attempt)).map(|a| a.round).next_back()
 }
 
 pub(super) fn comprehension(scene: &Scene<'_>, body: &ComprehensionDecided) -> Ruling {
