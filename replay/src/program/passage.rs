@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rp_events::program::ArchivePlanned;
+use rp_events::program::{ArchivePlanned, OverrideRecorded};
 
 use super::{
     Program,
@@ -129,6 +129,34 @@ pub fn plan(round: u64, intent: Intent, at_root: &[String], kept: &[String]) -> 
     moved.sort_by(|a, b| (a.starts_with('.'), a).cmp(&(b.starts_with('.'), b)));
     moved.dedup();
     ArchivePlanned { target: target(round), moved, keep }
+}
+
+/// The user's wish that a path stays at the root when a round is archived; it contradicts nothing in the task.
+pub fn keep_wish(round: u64, path: &str) -> OverrideRecorded {
+    OverrideRecorded {
+        point: keep_point(round),
+        request: format!("{KEEP}{path}{AT_ROOT}"),
+        overrides: None,
+        urgency: "deferrable".to_owned(),
+        constraint: None,
+    }
+}
+
+/// The paths that the user wished to stay when a round is archived.
+pub fn kept_by_user(program: &Program, round: u64) -> Vec<String> {
+    let (overrides, point) = (program.overrides(round), keep_point(round));
+    let wishes = overrides.requests.iter().filter(|(at, _)| *at == point);
+    let path = |request: &String| {
+        request.strip_prefix(KEEP)?.strip_suffix(AT_ROOT).map(str::to_owned)
+    };
+    wishes.filter_map(|(_, request)| path(request)).collect()
+}
+
+const KEEP: &str = "keep ";
+const AT_ROOT: &str = " at the root";
+
+fn keep_point(round: u64) -> String {
+    format!("archive of round {round}")
 }
 
 /// What is said when the folder of a round holds something already (G.3).

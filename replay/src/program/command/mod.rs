@@ -11,6 +11,19 @@ use rp_events::program::{CountOrAuto, Flags, GpuPin, Switch};
 
 use super::constants::MODEL_ALIASES;
 
+/// The reasons for which a run is refused before anything begins (E5).
+pub static REASONS: &[&str] = &[
+    "no-direction-input",
+    "bad-model-alias",
+    "bad-bool",
+    "bad-number",
+    "bad-axis",
+    "unarchived-round",
+    "resume-nothing",
+    "mechanism-not-named",
+    "reviewer-not-configured",
+];
+
 /// What a line says, with every default filled in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Command {

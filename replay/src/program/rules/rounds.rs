@@ -14,23 +14,11 @@ use rp_events::{
 use super::{Ruling, Scene, filled, hold, stage, word};
 use crate::program::{
     Program, codes,
+    command::REASONS,
     constants::{Axis, MODEL_ALIASES, StageName},
     resumption::resumption,
     state::{Life, exact},
 };
-
-/// The reasons for which a run is refused before anything begins.
-const REFUSALS: &[&str] = &[
-    "no-direction-input",
-    "bad-model-alias",
-    "bad-bool",
-    "bad-number",
-    "bad-axis",
-    "unarchived-round",
-    "resume-nothing",
-    "mechanism-not-named",
-    "reviewer-not-configured",
-];
 
 /// Holds the journal to have no program yet.
 pub(super) fn none_created(program: &Program) -> Ruling {
@@ -84,7 +72,7 @@ pub(super) fn task(scene: &Scene<'_>, body: &TaskRecorded) -> Ruling {
 }
 
 pub(super) fn run_refused(body: &RunRefused) -> Ruling {
-    word(&body.reason, "reason", REFUSALS)
+    word(&body.reason, "reason", REASONS)
 }
 
 pub(super) fn flags(scene: &Scene<'_>, body: &FlagsResolved) -> Ruling {
