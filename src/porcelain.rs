@@ -1,7 +1,10 @@
 //! What the verbs of the program share: which key signs, drafts in the round's stream, the receipts.
 
 use rp_events::{Event, Refusal, entry, program, refusal::general};
-use rp_replay::{State, program::{Program, codes}};
+use rp_replay::{
+    State,
+    program::{Program, codes},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,7 +73,8 @@ pub fn signer(workspace: &Workspace, state: &State, role: &str) -> Result<String
     if let Some(name) = named.map(|name| (*name).to_owned()).or_else(|| able.first().cloned()) {
         return Ok(name);
     }
-    let why = format!("no key whose secret is here holds the role `{role}`; the caller's is `{caller}`");
+    let why =
+        format!("no key whose secret is here holds the role `{role}`; the caller's is `{caller}`");
     let hint = format!("`rp key new {role} --role {role}` makes one");
     Err(Refusal::new(&general::WRONG_OWNER, why).hint(hint).into())
 }
@@ -157,7 +161,8 @@ pub fn recorded(
     engine: &Engine,
     idem: &str,
 ) -> Result<(Signed, program::Event), Failure> {
-    let unknown = || Failure::new(Exit::REFUSED, "no-such-entry", "nothing is recorded under that key");
+    let unknown =
+        || Failure::new(Exit::REFUSED, "no-such-entry", "nothing is recorded under that key");
     let seq = engine.state().record().recorded_under(&entry::idem(idem)).ok_or_else(unknown)?;
     let bytes = workspace.entry(seq)?;
     let parsed = entry::parse(&bytes)

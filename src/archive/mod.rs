@@ -134,18 +134,15 @@ pub fn run(
 pub fn plan(workspace: &Workspace, request: &Request) -> Result<Plan, Failure> {
     let (mut archive, standing) = Archive::open(workspace, &moves::Real)?;
     archive.not_closed(&standing)?;
-    match &standing.planned {
-        Some(planned) => archive.resumed(request, &standing, planned),
-        None => {
-            let plan = archive.planned(request)?;
-            archive.hold_free(&plan)?;
-            let transition = archive.transition(request, &plan)?;
-            let signer = archive.signer("user")?;
-            let draft = porcelain::draft(workspace, transition, plan.round, None, signer);
-            archive.engine.dry_run(&draft)?;
-            Ok(plan)
-        }
+    if let Some(planned) = &standing.planned {
+        return archive.resumed(request, &standing, planned);
     }
+    let plan = archive.planned(request)?;
+    archive.hold_free(&plan)?;
+    let key = archive.signer("user")?;
+    let draft = porcelain::draft(workspace, transition(request, &plan)?, plan.round, None, key);
+    archive.engine.dry_run(&draft)?;
+    Ok(plan)
 }
 
 impl<'a> Archive<'a> {
@@ -312,7 +309,10 @@ impl<'a> Archive<'a> {
             .map(|name| {
                 let text = name.to_str().filter(|text| rp_events::text::forbidden(text).is_none());
                 text.map(str::to_owned).ok_or_else(|| {
-                    let why = format!("no record can hold the name {name:?}");
+                    let why = format!(
+                        "no record can hold the name `{}`",
+                        name.to_string_lossy().escape_debug()
+                    );
                     Failure::from(rp_events::Refusal::new(&general::BAD_TEXT, why))
                         .hint("rename it, then archive")
                 })
@@ -350,30 +350,21 @@ impl<'a> Archive<'a> {
         let target = self.target();
         match tree::names(&target) {
             Ok(names) if names.is_empty() => Ok(()),
-            Ok(names) => Err(Failure::new(
-                Exit::CLOBBER,
-                "archive-clobber",
-                passage::clobber(self.round),
-            )
-            .detail("target", &plan.target)
-            .detail("holds", names.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>())
-            .hint(format!("look through {}; move aside what does not belong there", plan.target))),
+            Ok(names) => {
+                Err(Failure::new(Exit::CLOBBER, "archive-clobber", passage::clobber(self.round))
+                    .detail("target", &plan.target)
+                    .detail(
+                        "holds",
+                        names.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>(),
+                    )
+                    .hint(format!(
+                        "look through {}; move aside what does not belong there",
+                        plan.target
+                    )))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(Failure::io("list", &target, &error)),
         }
-    }
-
-    fn transition(&self, request: &Request, plan: &Plan) -> Result<Event, Failure> {
-        let behavior = plan.behavior.as_deref().map(BehaviorId::parse).transpose();
-        let behavior = behavior
-            .map_err(|why| rp_events::Refusal::new(&codes::UNKNOWN_BEHAVIOR, why))?;
-        Ok(Event::TransitionRequested(Box::new(TransitionRequested {
-            arguments: request.arguments.clone(),
-            recommended: plan.recommended.map(|intent| intent.to_string()),
-            intent: plan.intent.to_string(),
-            behavior,
-            decided_by: "user".to_owned(),
-        })))
     }
 
     /// Records what the user decided and what will move; a folder that is taken is refused, on record.
@@ -385,7 +376,7 @@ impl<'a> Archive<'a> {
             let idem = named(&format!("keep-{n}"));
             drafts.push((Event::OverrideRecorded(Box::new(wish)), "user", idem));
         }
-        drafts.push((self.transition(request, plan)?, "user", named("transition")));
+        drafts.push((transition(request, plan)?, "user", named("transition")));
         let planned = ArchivePlanned {
             target: plan.target.clone(),
             moved: plan.moved.clone(),
@@ -561,12 +552,29 @@ impl<'a> Archive<'a> {
             return Ok(Vec::new());
         }
         let stays = passage::stays(plan.intent);
-        let overrides: Vec<String> = passage::kept_by_user(self.engine.state().program(), plan.round);
+        let overrides: Vec<String> =
+            passage::kept_by_user(self.engine.state().program(), plan.round);
         let root = &self.workspace.root;
         let names = tree::names(root).map_err(|error| Failure::io("list", root, &error))?;
         let names = names.iter().map(|name| name.to_string_lossy().into_owned());
-        Ok(names.filter(|name| !stays.contains(&name.as_str()) && !overrides.contains(name)).collect())
+        Ok(names
+            .filter(|name| !stays.contains(&name.as_str()) && !overrides.contains(name))
+            .collect())
     }
+}
+
+/// What the user decided, as an event.
+fn transition(request: &Request, plan: &Plan) -> Result<Event, Failure> {
+    let behavior = plan.behavior.as_deref().map(BehaviorId::parse).transpose();
+    let behavior =
+        behavior.map_err(|why| rp_events::Refusal::new(&codes::UNKNOWN_BEHAVIOR, why))?;
+    Ok(Event::TransitionRequested(Box::new(TransitionRequested {
+        arguments: request.arguments.clone(),
+        recommended: plan.recommended.map(|intent| intent.to_string()),
+        intent: plan.intent.to_string(),
+        behavior,
+        decided_by: "user".to_owned(),
+    })))
 }
 
 /// Holds a path to be one name at the root: a plan never reaches out of the workspace.
@@ -602,4 +610,3 @@ fn undecided(
     }
     rest.fold(failure, |failure, intent| failure.hint(line(intent)))
 }
-

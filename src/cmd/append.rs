@@ -93,7 +93,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         return Err(failure);
     }
     if let Event::Program(event) = &draft.event {
-        rp_replay::program::limits::warnings(event).iter().for_each(|warning| out.note(warning));
+        for warning in rp_replay::program::limits::warnings(event) {
+            out.note(&warning);
+        }
     }
     match committed.receipts.first() {
         Some(receipt) => answer(receipt, &engine, false, out),

@@ -110,7 +110,9 @@ fn list(args: &ListArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failu
         vec![address(round, &row.id), main, row.verify.verdict.clone(), last, row.statement.clone()]
     });
     let body = Body::Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() };
-    out.data(&render::text::draw(&Document::new(format!("Claims of round {round}")).with("", body)))?;
+    out.data(&render::text::draw(
+        &Document::new(format!("Claims of round {round}")).with("", body),
+    ))?;
     out.note("signatures not checked; `rp validate` checks them");
     Ok(Exit::DONE)
 }
@@ -122,9 +124,13 @@ fn named(args: &OneArgs, state: &State) -> Result<(u64, Arc<ClaimRow>), Failure>
         let known: Vec<String> = program.claims(round).iter().map(|row| row.id.clone()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         let id = rp_events::text::shown(id);
-        Refusal::new(&codes::UNKNOWN_CLAIM, format!("the claims of round {round} are {known}; found `{id}`"))
+        Refusal::new(
+            &codes::UNKNOWN_CLAIM,
+            format!("the claims of round {round} are {known}; found `{id}`"),
+        )
     };
-    let (round, id) = match args.claim.strip_prefix("claim:").unwrap_or(&args.claim).split_once('/') {
+    let (round, id) = match args.claim.strip_prefix("claim:").unwrap_or(&args.claim).split_once('/')
+    {
         Some((round, id)) => {
             let asked = round.parse().map_err(|_| {
                 Failure::usage(format!("an address is `claim:ROUND/ID`, found `{}`", args.claim))
@@ -217,7 +223,9 @@ fn whole_history(args: &OneArgs, workspace: &Workspace, out: &Out) -> Result<Exi
         }))?;
         return Ok(Exit::DONE);
     }
-    warnings.iter().for_each(|warning| out.note(warning));
+    for warning in &warnings {
+        out.note(warning);
+    }
     out.note("signatures not checked; `rp validate` checks them");
     Ok(Exit::DONE)
 }

@@ -72,7 +72,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         vec![gate.name.to_owned(), state, mode, gate.answers.join(", "), gate.note.clone()]
     });
     let body = Body::Table { columns, rows: rows.collect() };
-    out.data(&render::text::draw(&Document::new(format!("Gates of round {round}")).with("", body)))?;
+    out.data(&render::text::draw(
+        &Document::new(format!("Gates of round {round}")).with("", body),
+    ))?;
     out.note("signatures not checked; `rp validate` checks them");
     Ok(Exit::DONE)
 }

@@ -91,7 +91,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
 fn stage(name: &str) -> Result<StageName, Failure> {
     StageName::parse(name).ok_or_else(|| {
         let words = StageName::WORDS.join("`, `");
-        Refusal::new(&codes::BAD_ENUM, format!("a stage is one of `{words}`; found `{name}`")).into()
+        Refusal::new(&codes::BAD_ENUM, format!("a stage is one of `{words}`; found `{name}`"))
+            .into()
     })
 }
 
@@ -146,10 +147,10 @@ fn pin(args: &PinArgs, settings: &Settings, out: &Out) -> Result<Exit, Failure> 
     }
     let check = devices::check(engine.state().program(), round, stage, &witnesses)?;
     let event = Event::GpuPinChecked(Box::new(check.event.clone()));
-    let signer = porcelain::signer(&workspace, engine.state(), "orchestrator")?;
-    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer.clone());
+    let key = porcelain::signer(&workspace, engine.state(), "orchestrator")?;
+    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key.clone());
     let signed = if args.dry_run {
-        vec![Signed { receipt: engine.dry_run(&draft)?, key: signer }]
+        vec![Signed { receipt: engine.dry_run(&draft)?, key }]
     } else {
         porcelain::record(&mut engine, std::slice::from_ref(&draft))?
     };
@@ -169,7 +170,7 @@ fn pin(args: &PinArgs, settings: &Settings, out: &Out) -> Result<Exit, Failure> 
             "stage": stage.as_str(),
             "requested": check.event.requested,
             "observed": check.event.observed,
-            "runs": check.event.runs.iter().map(|run| run.as_str()).collect::<Vec<_>>(),
+            "runs": check.event.runs.iter().map(rp_events::RunId::as_str).collect::<Vec<_>>(),
             "dry_run": args.dry_run,
             "recorded": signed.iter().map(Signed::to_json).collect::<Vec<_>>(),
         }))?;

@@ -89,7 +89,11 @@ fn reach(used: &BigDecimal, limit: &BigDecimal) -> Reach {
     if used > limit {
         return Reach::Over;
     }
-    if used * BigDecimal::from(5) >= limit * BigDecimal::from(4) { Reach::Near } else { Reach::Within }
+    if used * BigDecimal::from(5) >= limit * BigDecimal::from(4) {
+        Reach::Near
+    } else {
+        Reach::Within
+    }
 }
 
 /// The number directly before `GPU-hours` or `GPU hours` in a text.

@@ -90,20 +90,27 @@ fn multi_round(round: &Round, number: u64) -> Gate {
 
 fn settled_pin(round: &Round) -> Gate {
     let task = &round.task;
-    let pins = [("behavior", &task.behavior), ("direction", &task.direction), ("family", &task.family)];
+    let pins =
+        [("behavior", &task.behavior), ("direction", &task.direction), ("family", &task.family)];
     let pinned: Vec<&str> =
         pins.iter().filter(|(_, pin)| pin.is_some()).map(|(level, _)| *level).collect();
     let dropped: Vec<&str> = round.dropped_pins.iter().map(String::as_str).collect();
-    let mode = if round.settings.auto_proceed || task.retry_settled { "auto" } else { "interactive" };
+    let mode =
+        if round.settings.auto_proceed || task.retry_settled { "auto" } else { "interactive" };
     let (state, note) = match (pinned.is_empty(), dropped.is_empty()) {
         (true, _) => (State::Absent, "the task pins nothing".to_owned()),
-        (false, false) => (State::Passed, format!("replaced by a fresh pick: {}", dropped.join(", "))),
+        (false, false) => {
+            (State::Passed, format!("replaced by a fresh pick: {}", dropped.join(", ")))
+        }
         (false, true) if round.stages.claim.attempt > 0 => {
             (State::Passed, format!("honoured: {}", pinned.join(", ")))
         }
-        (false, true) => (State::Ahead, format!("ask `rp round settled` about: {}", pinned.join(", "))),
+        (false, true) => {
+            (State::Ahead, format!("ask `rp round settled` about: {}", pinned.join(", ")))
+        }
     };
-    let answers = if task.retry_settled { ["honor-pin", "pick-fresh"] } else { ["pick-fresh", "honor-pin"] };
+    let answers =
+        if task.retry_settled { ["honor-pin", "pick-fresh"] } else { ["pick-fresh", "honor-pin"] };
     Gate { name: "settled-pin", state, mode, answers: texts(&answers), note }
 }
 
@@ -111,7 +118,9 @@ fn comprehension(round: &Round) -> Gate {
     let (state, note) = match (round.comprehended, round.behavior_source.as_str()) {
         (true, source) => (State::Passed, format!("the behavior source is {source}")),
         (false, "discovery") => (State::Absent, "the round looks for its behavior".to_owned()),
-        (false, _) => (State::Open, "a vague behavior is decided by the user in every mode".to_owned()),
+        (false, _) => {
+            (State::Open, "a vague behavior is decided by the user in every mode".to_owned())
+        }
     };
     let answers = texts(&["switch-to-discovery", "specify-behavior"]);
     Gate { name: "comprehension", state, mode: "user", answers, note }
@@ -154,7 +163,9 @@ fn family(round: &Round) -> Gate {
     let mut answers = Vec::new();
     let (state, note) = match &round.routing {
         _ if auto => (State::Absent, "full-auto takes the recommended family".to_owned()),
-        _ if round.mechanism == "given" => (State::Absent, "the user names the mechanism".to_owned()),
+        _ if round.mechanism == "given" => {
+            (State::Absent, "the user names the mechanism".to_owned())
+        }
         Routing::Committed(method) => (State::Passed, named(method)),
         Routing::NotApplicable => (State::Absent, "the round is behavioral only".to_owned()),
         Routing::Open => (State::Ahead, String::new()),
@@ -175,7 +186,7 @@ fn family(round: &Round) -> Gate {
 }
 
 /// The gates inside the experiment and verify stages.
-fn deploy(round: &Round, name: &'static str, stage: StageName) -> Gate {
+fn deploy(round: &Round, name: &'static str, within: StageName) -> Gate {
     let settings = &round.settings;
     let (mode, answers) = if settings.auto_proceed {
         ("auto", texts(&["approve"]))
@@ -184,10 +195,11 @@ fn deploy(round: &Round, name: &'static str, stage: StageName) -> Gate {
     } else {
         ("interactive", texts(&["approve", "narrow-scope", "abort"]))
     };
-    let answer = round.gates.of(stage);
-    let (state, note) = match (&round.stages.of(stage).state, answer) {
+    let answer = round.gates.of(within);
+    let (state, note) = match (&round.stages.of(within).state, answer) {
         (StageState::Skipped, None) => (State::Absent, format!("stage {name} is skipped")),
-        (_, answer) => (state_of(answer, round.is_live(stage)), String::new()),
+        (StageState::Accepted, None) => (State::Absent, format!("stage {name} ended before it")),
+        (_, answer) => (state_of(answer, round.is_live(within)), String::new()),
     };
     Gate { name, state, mode, answers, note }
 }

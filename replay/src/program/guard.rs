@@ -35,9 +35,8 @@ impl Halt {
 /// A round that the user discarded gave its place to the next, so its files count as given up.
 pub fn multi_round(program: &Program, files: &[String]) -> Option<Halt> {
     let latest = program.latest_round();
-    let round = latest.filter(|round| {
-        !program.is_archived(*round) && !passage::is_discarded(program, *round)
-    });
+    let round = latest
+        .filter(|round| !program.is_archived(*round) && !passage::is_discarded(program, *round));
     let given_up = latest.is_some_and(|round| passage::is_discarded(program, round));
     if round.is_none() && (files.is_empty() || given_up) {
         return None;

@@ -13,10 +13,12 @@ const MAPPING: &[&str] = &["main_verdicts", "slugs", "rationale"];
 
 /// Whether an event of a claim's round is about the claim.
 pub fn concerns(program: &Program, round: u64, claim: &str, event: &Event) -> bool {
-    let run = match event {
-        Event::RunFinished(body) => Some(&body.run),
-        Event::RunRescaled(body) => Some(&body.run),
-        _ => None,
+    let run = if let Event::RunFinished(body) = event {
+        Some(&body.run)
+    } else if let Event::RunRescaled(body) = event {
+        Some(&body.run)
+    } else {
+        None
     };
     let serves = run.and_then(|run| program.run(round, run.as_str()));
     if serves.is_some_and(|run| run.claims.iter().any(|served| served == claim)) {
@@ -35,7 +37,9 @@ fn names(value: &Value, claim: &str, within: bool) -> bool {
             let named = match value {
                 Value::Object(map) => MAPPING.contains(&key.as_str()) && map.contains_key(claim),
                 Value::Array(list) => holding && list.iter().any(is_it),
-                text => (holding || (within && key == "id")) && is_it(text),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                    (holding || (within && key == "id")) && is_it(value)
+                }
             };
             named || names(value, claim, holding)
         }),

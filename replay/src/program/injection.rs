@@ -43,8 +43,8 @@ pub fn blocks(program: &Program, round: u64, stage: StageName) -> Blocks {
     let constraints = program.constraints(round);
     let mut blocks = Blocks { round, stage, hard: Vec::new(), notice: Vec::new() };
     for item in &constraints.items {
-        let routed = stage == StageName::Claim
-            || item.stages.iter().any(|name| name == stage.as_str());
+        let routed =
+            stage == StageName::Claim || item.stages.iter().any(|name| name == stage.as_str());
         if !routed {
             continue;
         }
@@ -64,7 +64,7 @@ pub fn blocks(program: &Program, round: u64, stage: StageName) -> Blocks {
 impl Blocks {
     /// The blocks as they open the dispatch.
     pub fn text(&self) -> String {
-        format!("{}\n\n{}", self.block(HARD, &self.hard), self.block(NOTICE, &self.notice))
+        format!("{}\n{}", self.block(HARD, &self.hard), self.block(NOTICE, &self.notice))
     }
 
     fn block(&self, heading: &str, items: &[Item]) -> String {

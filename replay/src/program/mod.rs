@@ -17,8 +17,8 @@ pub mod passage;
 pub mod resumption;
 mod rules;
 pub mod settled;
-pub mod task;
 mod state;
+pub mod task;
 pub mod views;
 
 pub use state::{Program, Root, Task};

@@ -60,11 +60,8 @@ fn progress(program: &Program, number: u64, round: &Round) -> Option<String> {
         )
     };
     if came_back(StageName::Verify) {
-        let verdicts: Vec<Verdict> = round
-            .claims
-            .iter()
-            .filter_map(|claim| program.work(number, claim)?.verdict)
-            .collect();
+        let verdicts: Vec<Verdict> =
+            round.claims.iter().filter_map(|claim| program.work(number, claim)?.verdict).collect();
         let count = |due: Verdict| verdicts.iter().filter(|verdict| **verdict == due).count();
         return Some(format!(
             "verify \u{2014} {} PASS / {} FAIL / {} INCONCLUSIVE / {} ZERO_ELIGIBLE",
@@ -146,7 +143,8 @@ pub fn briefing(program: &Program, number: u64, event: &str, reason: &str) -> St
         ("Next", next_lines(program, number, &round)),
         ("Blocked / needs manual approval", blocked_lines(&round, &header.open_items)),
     ];
-    let mut text = format!("# Round {number} \u{2014} {} \u{2014} {event}\n\n{reason}\n", line(project));
+    let mut text =
+        format!("# Round {number} \u{2014} {} \u{2014} {event}\n\n{reason}\n", line(project));
     for (heading, lines) in parts {
         text.push_str(&format!("\n## {heading}\n"));
         if lines.is_empty() {
@@ -177,7 +175,8 @@ fn progress_lines(program: &Program, number: u64, round: &Round) -> Vec<String> 
             StageState::Stopped { .. } => "stopped for a decision",
             StageState::Crashed => "crashed",
         };
-        let attempt = if own.attempt > 1 { format!(" (attempt {})", own.attempt) } else { String::new() };
+        let attempt =
+            if own.attempt > 1 { format!(" (attempt {})", own.attempt) } else { String::new() };
         lines.push(format!("{stage}: {state}{attempt}"));
     }
     lines.extend(
@@ -201,12 +200,9 @@ fn plan_lines(program: &Program, number: u64) -> Vec<String> {
         .iter()
         .map(|milestone| {
             let done = milestone.runs.iter().filter(|run| ended(run)).count();
-            format!(
-                "{} for {}: {done} of {} runs ended",
-                milestone.id,
-                milestone.claims.join(", "),
-                milestone.runs.len()
-            )
+            let claims = milestone.claims.join(", ");
+            let claims = if claims.is_empty() { claims } else { format!(" for {claims}") };
+            format!("{}{claims}: {done} of {} runs ended", milestone.id, milestone.runs.len())
         })
         .collect()
 }
@@ -226,7 +222,8 @@ fn next_lines(program: &Program, number: u64, round: &Round) -> Vec<String> {
     match round.life {
         Life::Running => {
             let waits = gates::list(program, number).into_iter().filter(gates::Gate::waits);
-            let gates = waits.map(|gate| format!("gate {}: {}", gate.name, gate.answers.join(", ")));
+            let gates =
+                waits.map(|gate| format!("gate {}: {}", gate.name, gate.answers.join(", ")));
             let stage = StageName::ALL.into_iter().find(|stage| !round.stages.of(*stage).is_done());
             gates.chain(stage.map(|stage| format!("stage {stage}"))).collect()
         }

@@ -146,9 +146,8 @@ pub fn keep_wish(round: u64, path: &str) -> OverrideRecorded {
 pub fn kept_by_user(program: &Program, round: u64) -> Vec<String> {
     let (overrides, point) = (program.overrides(round), keep_point(round));
     let wishes = overrides.requests.iter().filter(|(at, _)| *at == point);
-    let path = |request: &String| {
-        request.strip_prefix(KEEP)?.strip_suffix(AT_ROOT).map(str::to_owned)
-    };
+    let path =
+        |request: &String| request.strip_prefix(KEEP)?.strip_suffix(AT_ROOT).map(str::to_owned);
     wishes.filter_map(|(_, request)| path(request)).collect()
 }
 
@@ -230,30 +229,67 @@ mod tests {
     #[test]
     fn everything_that_is_not_kept_moves_plain_names_first_in_byte_order() {
         let root = texts(&[
-            ".rp", "verify", ".mechanist", "data", "cache", "task.md", "rounds", ".git", "Zeta",
-            "a b", "\u{e9}tude", "line\nbreak", "notification", "mechanic_db_cache", ".a",
+            ".rp",
+            "verify",
+            ".mechanist",
+            "data",
+            "cache",
+            "task.md",
+            "rounds",
+            ".git",
+            "Zeta",
+            "a b",
+            "\u{e9}tude",
+            "line\nbreak",
+            "notification",
+            "mechanic_db_cache",
+            ".a",
         ]);
         let fresh = plan(2, Intent::NewBehavior, &root, &[]);
         assert_eq!(fresh.target, "rounds/round_2/");
         assert_eq!(
             fresh.moved,
             texts(&[
-                "Zeta", "a b", "cache", "data", "line\nbreak", "mechanic_db_cache", "verify",
-                "\u{e9}tude", ".a", ".mechanist",
+                "Zeta",
+                "a b",
+                "cache",
+                "data",
+                "line\nbreak",
+                "mechanic_db_cache",
+                "verify",
+                "\u{e9}tude",
+                ".a",
+                ".mechanist",
             ])
         );
         let same = plan(2, Intent::ReValidate, &root, &texts(&["verify", ".git"]));
         assert_eq!(
             same.moved,
             texts(&[
-                "Zeta", "a b", "line\nbreak", "mechanic_db_cache", "\u{e9}tude", ".a", ".mechanist",
+                "Zeta",
+                "a b",
+                "line\nbreak",
+                "mechanic_db_cache",
+                "\u{e9}tude",
+                ".a",
+                ".mechanist",
             ])
         );
         assert_eq!(
             same.keep,
             texts(&[
-                ".claude", ".mcp.json", ".git", ".gitignore", "task.md", "research_memory.json",
-                "rounds", "notification", "data", "cache", ".rp", "verify",
+                ".claude",
+                ".mcp.json",
+                ".git",
+                ".gitignore",
+                "task.md",
+                "research_memory.json",
+                "rounds",
+                "notification",
+                "data",
+                "cache",
+                ".rp",
+                "verify",
             ])
         );
     }

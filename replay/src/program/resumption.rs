@@ -1,11 +1,6 @@
 //! What a resumed round goes on with, as the journal knows it (H.1 of the domain text).
 
-use super::{
-    Program,
-    constants::StageName,
-    rules::stages,
-    state::Round,
-};
+use super::{Program, constants::StageName, rules::stages, state::Round};
 
 /// What need not run again, and what must first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +17,7 @@ pub fn of(program: &Program, number: u64, loops: bool) -> Option<Resumption> {
     Some(resumption(program, number, &round, loops))
 }
 
-pub(super) fn resumption(
-    program: &Program,
-    number: u64,
-    round: &Round,
-    loops: bool,
-) -> Resumption {
+pub(super) fn resumption(program: &Program, number: u64, round: &Round, loops: bool) -> Resumption {
     let is_complete = |name: &StageName| stages::is_complete(program, number, round, *name);
     let is_left_out = |name: &StageName| match name {
         StageName::Verify | StageName::Iteration if round.phenomenon_ended() => true,

@@ -198,11 +198,8 @@ mod tests {
     #[test]
     fn a_behavior_is_in_conflict_where_its_question_would_be_asked_again() {
         let of = |status: &str, source: &str| {
-            let behavior = Behavior {
-                status: status.to_owned(),
-                decided_in_round: 5,
-                ..Behavior::default()
-            };
+            let behavior =
+                Behavior { status: status.to_owned(), decided_in_round: 5, ..Behavior::default() };
             behavior_conflict(&behavior, source)
         };
         for (status, given, validated) in [

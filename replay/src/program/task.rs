@@ -21,8 +21,7 @@ const NOTIFY: &[&str] = &["notify", "notification", "email-notify"];
 pub fn read(text: &str, for_round: u64, language: &str) -> TaskRecorded {
     let body = text.replace("\r\n", "\n");
     let plain = without_comments(&body);
-    let mut pins =
-        Pins { behavior: section(&plain), mechanism_direction: None, family: None };
+    let mut pins = Pins { behavior: section(&plain), mechanism_direction: None, family: None };
     let (mut retry_settled, mut notify) = (false, false);
     for (key, value) in plain.lines().filter_map(marker) {
         let said = || (!value.is_empty()).then(|| value.to_owned());

@@ -82,7 +82,9 @@ pub(super) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         return Ok(Exit::DONE);
     }
     let mut announce = |plan: &Plan, notes: &[String]| {
-        notes.iter().for_each(|note| out.note(note));
+        for note in notes {
+            out.note(note);
+        }
         let verb = if plan.is_resumed { "goes on to archive" } else { "will archive" };
         out.talk(text(plan, verb).trim_end());
     };
@@ -117,7 +119,8 @@ fn text(plan: &Plan, verb: &str) -> String {
         text.push_str(&format!("    {}\n", path.escape_debug()));
     }
     if !plan.keep.is_empty() {
-        let keep: Vec<String> = plan.keep.iter().map(|path| path.escape_debug().to_string()).collect();
+        let keep: Vec<String> =
+            plan.keep.iter().map(|path| path.escape_debug().to_string()).collect();
         text.push_str(&format!("stays at the root: {}\n", keep.join(" ")));
     }
     let behavior = plan.behavior.as_deref().map(|id| format!(" {id}")).unwrap_or_default();
@@ -142,10 +145,16 @@ fn answer(done: &Archived, out: &Out) -> Result<Exit, Failure> {
         return Ok(Exit::DONE);
     }
     for path in &done.missing {
-        out.note(&format!("`{}` was planned and is nowhere; the record says so", path.escape_debug()));
+        out.note(&format!(
+            "`{}` was planned and is nowhere; the record says so",
+            path.escape_debug()
+        ));
     }
     for path in &done.appeared {
-        out.note(&format!("`{}` appeared after the plan and stays at the root", path.escape_debug()));
+        out.note(&format!(
+            "`{}` appeared after the plan and stays at the root",
+            path.escape_debug()
+        ));
     }
     let Plan { round, target, .. } = &done.plan;
     let mut text = format!(

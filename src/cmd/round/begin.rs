@@ -93,11 +93,20 @@ pub(super) struct DiscardArgs {
 }
 
 /// Reads a line and prints what it means.
-pub(super) fn parse_args(args: &ParseArgs, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+pub(super) fn parse_args(
+    args: &ParseArgs,
+    settings: &Settings,
+    out: &Out,
+) -> Result<Exit, Failure> {
     let raw = args.line.join(" ");
     let workspace = Workspace::find(settings).ok();
     let root = workspace.as_ref().map_or(settings.start.as_path(), |found| found.root.as_path());
-    let has_task = content(&root.join("task.md"))?.is_some();
+    let recorded = |found: &Workspace| {
+        let state = found.read(None).ok().map(|reading| reading.state);
+        state.and_then(|state| state.program().root()).is_some_and(|root| root.task.is_some())
+    };
+    let has_task =
+        content(&root.join("task.md"))?.is_some() || workspace.as_ref().is_some_and(recorded);
     let command = command::parse(&raw).map_err(stopped)?;
     command::directed(&command, has_task).map_err(stopped)?;
     let source = if command.direction.is_empty() { "task.md" } else { "arguments" };
@@ -151,8 +160,12 @@ fn models(command: &Command) -> Value {
 }
 
 fn stopped(stop: Stop) -> Failure {
-    Failure::new(Exit::REFUSED, stop.reason, stop.message)
-        .hint("mend the line; `rp round parse-args -- LINE` tries it")
+    let hint = if stop.reason == codes::NO_DIRECTION_INPUT.name {
+        "write task.md, or put a direction before the options"
+    } else {
+        "mend the line; `rp round parse-args -- LINE` tries it"
+    };
+    Failure::new(Exit::REFUSED, stop.reason, stop.message).hint(hint)
 }
 
 /// The text of a file, unless it is empty or not there.
@@ -213,7 +226,8 @@ fn begin(args: &OpenArgs, resume: bool, settings: &Settings, out: &Out) -> Resul
         Err(stop) => return Err(beginning.refuse(resume, stopped(stop))),
     };
     let written = content(&beginning.workspace.root.join("task.md"))?;
-    let has_task = written.is_some() || beginning.program().root().is_some_and(|r| r.task.is_some());
+    let has_task =
+        written.is_some() || beginning.program().root().is_some_and(|r| r.task.is_some());
     if let Err(stop) = command::directed(&command, has_task) {
         return Err(beginning.refuse(command.resumes(), stopped(stop)));
     }
@@ -268,7 +282,10 @@ impl Beginning<'_> {
                 Failure::new(Exit::REFUSED, codes::UNARCHIVED_ROUND.name, halt.message())
                     .detail("round", halt.round)
                     .detail("files", &halt.files)
-                    .detail("choices", halt.choices.iter().map(|(word, _)| *word).collect::<Vec<_>>());
+                    .detail(
+                        "choices",
+                        halt.choices.iter().map(|(word, _)| *word).collect::<Vec<_>>(),
+                    );
             for (word, what) in &halt.choices {
                 failure = failure.hint(format!("{word}: {what}"));
             }
@@ -286,9 +303,8 @@ impl Beginning<'_> {
     fn resumed(&self, command: &Command) -> Result<Begun, Failure> {
         let program = self.program();
         let nothing = |why: String| Refusal::new(&codes::RESUME_NOTHING, why);
-        let round = program
-            .latest_round()
-            .ok_or_else(|| nothing("no round was opened yet".to_owned()))?;
+        let round =
+            program.latest_round().ok_or_else(|| nothing("no round was opened yet".to_owned()))?;
         let standing = passage::standing(program, round);
         if standing.is_archived || passage::is_discarded(program, round) {
             let what = if standing.is_archived { "archived" } else { "discarded" };
@@ -311,8 +327,8 @@ impl Beginning<'_> {
     }
 
     fn draft(&self, event: Event, round: u64, role: &str, what: &str) -> Result<Draft, Failure> {
-        let signer = porcelain::signer(&self.workspace, self.engine.state(), role)?;
-        Ok(porcelain::draft(&self.workspace, event, round, self.idem(what), signer))
+        let key = porcelain::signer(&self.workspace, self.engine.state(), role)?;
+        Ok(porcelain::draft(&self.workspace, event, round, self.idem(what), key))
     }
 
     fn drafts(
@@ -329,8 +345,7 @@ impl Beginning<'_> {
             drafts.push(self.draft(event, 0, "user", "task")?);
         }
         drafts.push(self.request(begun.resumes)?);
-        let flags =
-            FlagsResolved { flags: command.flags.clone(), notes: command.notes.clone() };
+        let flags = FlagsResolved { flags: command.flags.clone(), notes: command.notes.clone() };
         let flags = Event::FlagsResolved(Box::new(flags));
         drafts.push(self.draft(flags, 0, "orchestrator", "flags")?);
         drafts.push(self.draft(begun.event.clone(), begun.round, "orchestrator", "round")?);
@@ -437,13 +452,17 @@ pub(super) fn discard(args: &DiscardArgs, settings: &Settings, out: &Out) -> Res
     let round = porcelain::round(engine.state().program(), args.round)?;
     not_moving(&passage::standing(engine.state().program(), round), round)?;
     let there = |name: &&&str| workspace.root.join(name).symlink_metadata().is_ok();
-    let paths: Vec<String> =
-        LEDGERS.iter().chain(passage::OUTPUTS).filter(there).map(|name| (*name).to_owned()).collect();
+    let paths: Vec<String> = LEDGERS
+        .iter()
+        .chain(passage::OUTPUTS)
+        .filter(there)
+        .map(|name| (*name).to_owned())
+        .collect();
     let event = Event::RoundDiscarded(Box::new(RoundDiscarded { paths: paths.clone() }));
-    let signer = porcelain::signer(&workspace, engine.state(), "user")?;
-    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer.clone());
+    let key = porcelain::signer(&workspace, engine.state(), "user")?;
+    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key.clone());
     let signed = if args.dry_run {
-        Signed { receipt: engine.dry_run(&draft)?, key: signer }
+        Signed { receipt: engine.dry_run(&draft)?, key }
     } else {
         let mut signed = porcelain::record(&mut engine, std::slice::from_ref(&draft))?;
         signed.pop().unwrap_or_else(|| unreachable!("a draft is recorded or refused"))
@@ -461,10 +480,7 @@ pub(super) fn discard(args: &DiscardArgs, settings: &Settings, out: &Out) -> Res
     }
     let would = if args.dry_run { "would be " } else { "is " };
     let files = if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
-    out.data(&format!(
-        "round {round} {would}discarded; given up: {files}\n{}\n",
-        signed.line()
-    ))?;
+    out.data(&format!("round {round} {would}discarded; given up: {files}\n{}\n", signed.line()))?;
     out.talk("nothing was deleted; the next round may overwrite these files");
     Ok(Exit::DONE)
 }

@@ -67,16 +67,17 @@ pub(super) fn draft(args: &DraftArgs, settings: &Settings, out: &Out) -> Result<
     engine.notes.iter().for_each(|note| out.note(note));
     let round = porcelain::latest_round(engine.state().program())?;
     let standing = passage::standing(engine.state().program(), round);
+    hold_archived(round, &standing)?;
     let recorded = drafted(engine.state().program(), round);
     hold_unedited(args, &workspace, round, recorded.as_deref())?;
     let mut signed = Vec::new();
     if recorded.is_none() || args.note.is_some() {
         let event = of(engine.state().program(), round, &standing, args.note.as_deref())?;
-        let signer = porcelain::signer(&workspace, engine.state(), "next-round")?;
-        let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer.clone());
+        let key = porcelain::signer(&workspace, engine.state(), "next-round")?;
+        let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key.clone());
         if args.dry_run {
             let receipt = engine.dry_run(&draft)?;
-            return said(round, &[Signed { receipt, key: signer }], true, engine.state().program(), out);
+            return said(round, &[Signed { receipt, key }], true, engine.state().program(), out);
         }
         signed = porcelain::record(&mut engine, std::slice::from_ref(&draft))?;
     }
@@ -96,17 +97,21 @@ fn drafted(program: &Program, round: u64) -> Option<String> {
     (task.drafted && task.for_round == round + 1).then(|| task.text.clone())
 }
 
+fn hold_archived(round: u64, standing: &passage::Standing) -> Result<(), Failure> {
+    if standing.is_archived {
+        return Ok(());
+    }
+    let why = format!("round {round} is not archived");
+    Err(Failure::from(Refusal::new(&codes::DRAFT_BEFORE_ARCHIVE, why))
+        .hint("`rp round archive` archives it"))
+}
+
 fn of(
     program: &Program,
     round: u64,
     standing: &passage::Standing,
     note: Option<&str>,
 ) -> Result<Event, Failure> {
-    if !standing.is_archived {
-        let why = format!("round {round} is not archived");
-        return Err(Failure::from(Refusal::new(&codes::DRAFT_BEFORE_ARCHIVE, why))
-            .hint("`rp round archive` archives it"));
-    }
     let intent = standing.intent.unwrap_or(Intent::NewBehavior);
     let id = standing.behavior.as_deref();
     let behaviors = program.behaviors();
@@ -199,10 +204,10 @@ pub(super) fn report(args: &ReportArgs, settings: &Settings, out: &Out) -> Resul
     let round = porcelain::round(engine.state().program(), args.round)?;
     let lines = passage::report(engine.state().program(), round);
     let event = Event::TransitionReported(Box::new(TransitionReported { lines: lines.clone() }));
-    let signer = porcelain::signer(&workspace, engine.state(), "next-round")?;
-    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer.clone());
+    let key = porcelain::signer(&workspace, engine.state(), "next-round")?;
+    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key.clone());
     let signed = if args.dry_run {
-        vec![Signed { receipt: engine.dry_run(&draft)?, key: signer }]
+        vec![Signed { receipt: engine.dry_run(&draft)?, key }]
     } else {
         porcelain::record(&mut engine, std::slice::from_ref(&draft))?
     };

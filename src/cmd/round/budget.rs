@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         limit: used.limit.as_deref().map(decimal).transpose()?,
         reviewer_calls: used.reviewer_calls,
     }));
-    let signer = porcelain::signer(&workspace, engine.state(), "orchestrator")?;
-    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer);
+    let key = porcelain::signer(&workspace, engine.state(), "orchestrator")?;
+    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key);
     let signed = porcelain::record(&mut engine, std::slice::from_ref(&draft))?;
     answer(round, &used, &signed, out)
 }
@@ -96,7 +96,10 @@ fn answer(round: u64, used: &Budget, signed: &[Signed], out: &Out) -> Result<Exi
     let limit = used.limit.as_ref().map(|limit| format!(" of {limit}")).unwrap_or_default();
     let mut text = format!("round {round}: {}{limit} GPU-hours\n", used.gpu_hours);
     for (stage, hours, ended, running) in &used.stages {
-        text.push_str(&format!("  {stage:10}  {hours} GPU-hours, {ended} runs ended, {running} out\n"));
+        let stage = stage.as_str();
+        text.push_str(&format!(
+            "  {stage:10}  {hours} GPU-hours, {ended} runs ended, {running} out\n"
+        ));
     }
     text.push_str(&format!(
         "iterations {}/{}, claim rewrites {}/{}, {} reviewer calls\n",

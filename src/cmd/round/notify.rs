@@ -72,8 +72,13 @@ pub(super) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
     if let Some(idem) = args.idem.as_deref().filter(|idem| engine.knows(idem)) {
         let (signed, event) = porcelain::recorded(&workspace, &engine, idem)?;
         let Event::NotificationRecorded(body) = event else {
-            let why = format!("key `{idem}` was used by entry {} for another request", signed.receipt.seq);
-            return Err(Refusal::new(&rp_events::refusal::general::IDEMPOTENCY_CONFLICT, why).into());
+            let why = format!(
+                "key `{idem}` was used by entry {} for another request",
+                signed.receipt.seq
+            );
+            return Err(
+                Refusal::new(&rp_events::refusal::general::IDEMPOTENCY_CONFLICT, why).into()
+            );
         };
         return said(&briefing, args, Some(&body.file), &[signed], out);
     }
@@ -85,18 +90,15 @@ pub(super) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         dispatched: args.dispatched,
     };
     let event = Event::NotificationRecorded(Box::new(body));
-    let signer = porcelain::signer(&workspace, engine.state(), "notify")?;
-    let draft = porcelain::draft(&workspace, event, briefing.round, args.idem.clone(), signer);
+    let key = porcelain::signer(&workspace, engine.state(), "notify")?;
+    let draft = porcelain::draft(&workspace, event, briefing.round, args.idem.clone(), key);
     engine.dry_run(&draft)?;
     save(&workspace, &file, &briefing.text)?;
     let signed = porcelain::record(&mut engine, std::slice::from_ref(&draft))?;
     said(&briefing, args, Some(&file), &signed, out)
 }
 
-fn of(
-    args: &Args,
-    program: &rp_replay::program::Program,
-) -> Result<Option<Briefing>, Failure> {
+fn of(args: &Args, program: &rp_replay::program::Program) -> Result<Option<Briefing>, Failure> {
     if !notification::is_wanted(program, args.round.or_else(|| program.latest_round())) {
         return Ok(None);
     }
@@ -124,8 +126,9 @@ fn save(workspace: &Workspace, file: &str, text: &str) -> Result<(), Failure> {
     };
     if fs::symlink_metadata(&folder).is_ok_and(|facts| !facts.is_dir()) {
         let why = "`notification` is no folder of the workspace";
-        return Err(Failure::new(Exit::REFUSED, "outside", why)
-            .hint("put a real folder in its place"));
+        return Err(
+            Failure::new(Exit::REFUSED, "outside", why).hint("put a real folder in its place")
+        );
     }
     disk.make_folder(&folder).map_err(failed)?;
     let handle = disk.create(&path).map_err(failed)?;

@@ -69,10 +69,10 @@ pub(super) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         urgency: if args.strong { "strong" } else { "deferrable" }.to_owned(),
         constraint: constraint.map_err(|why| Refusal::new(&codes::CONSTRAINT_SCOPE, why))?,
     }));
-    let signer = porcelain::signer(&workspace, engine.state(), "user")?;
-    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), signer.clone());
+    let key = porcelain::signer(&workspace, engine.state(), "user")?;
+    let draft = porcelain::draft(&workspace, event, round, args.idem.clone(), key.clone());
     let (signed, logged) = if args.dry_run {
-        (vec![Signed { receipt: engine.dry_run(&draft)?, key: signer }], Logged::Nothing)
+        (vec![Signed { receipt: engine.dry_run(&draft)?, key }], Logged::Nothing)
     } else {
         let signed = porcelain::record(&mut engine, std::slice::from_ref(&draft))?;
         (signed, log(&workspace, &task::log(engine.state().program()))?)
@@ -101,7 +101,8 @@ fn log(workspace: &Workspace, lines: &[String]) -> Result<Logged, Failure> {
         Err(error) => return Err(Failure::io("read", &path, &error)),
     };
     let text = text.map_err(|error| {
-        let why = format!("`task.md` is not UTF-8 from byte {} on", error.utf8_error().valid_up_to());
+        let why =
+            format!("`task.md` is not UTF-8 from byte {} on", error.utf8_error().valid_up_to());
         Refusal::new(&rp_events::refusal::general::BAD_TEXT, why)
     })?;
     let longer = task::with_log(&text, lines);

@@ -36,7 +36,7 @@ pub(super) struct SettledArgs {
     /// The task says `retry-settled: true`.
     #[arg(long)]
     retry_settled: bool,
-    /// Gates prompt (AUTO_PROCEED is false).
+    /// Gates prompt (`AUTO_PROCEED` is false).
     #[arg(long)]
     interactive: bool,
     /// The state as of then: an entry's number, an event id, or a time.

@@ -5,10 +5,10 @@ use rp_events::{
     program::{CountOrAuto, GpuId, GpuPin, Switch},
 };
 
-use super::{direction, directed, parse};
+use super::{directed, direction, parse};
 
-fn text(value: &str) -> Option<String> {
-    Some(value.to_owned())
+fn owned(value: &str) -> String {
+    value.to_owned()
 }
 
 #[test]
@@ -23,8 +23,8 @@ fn the_three_spellings_are_one_line() {
         let command = parse(line).unwrap();
         assert_eq!(command.direction, "direction", "{line}");
         assert_eq!(command.flags.auto_proceed, Some(Switch::Is(false)), "{line}");
-        assert_eq!(command.flags.claim_model, text("opus"), "{line}");
-        assert_eq!(command.flags.verify_model, text("sonnet"), "{line}");
+        assert_eq!(command.flags.claim_model, Some(owned("opus")), "{line}");
+        assert_eq!(command.flags.verify_model, Some(owned("sonnet")), "{line}");
         let axes = command.flags.dimensions.unwrap();
         assert_eq!(axes, ["method", "dataset"], "{line}");
         assert_eq!(command.notes, Vec::<String>::new(), "{line}");
@@ -71,20 +71,20 @@ fn what_is_left_out_has_its_default() {
     assert_eq!([&flags.resume, &flags.compact, &flags.ref_paper], [&off; 3]);
     assert_eq!(flags.auto_deploy, on);
     assert_eq!(flags.dimensions, Some(vec!["model".to_owned()]));
-    assert_eq!(flags.target_claims, text("all"));
+    assert_eq!(flags.target_claims, Some(owned("all")));
     let counts = [flags.max_verify_claims, flags.min_variants_for_verdict];
     assert_eq!(counts, [Some(1); 2]);
     assert_eq!(flags.robustness_threshold, Decimal::parse("0.5").ok());
-    assert_eq!(flags.research_domain, text("auto"));
+    assert_eq!(flags.research_domain, Some(owned("auto")));
     assert_eq!(flags.max_parallel_runs, Some(4));
-    assert_eq!(flags.batch_dispatch, text("auto"));
-    assert_eq!(flags.behavior_source, text("given"));
-    assert_eq!(flags.mechanism, text("discovery"));
+    assert_eq!(flags.batch_dispatch, Some(owned("auto")));
+    assert_eq!(flags.behavior_source, Some(owned("given")));
+    assert_eq!(flags.mechanism, Some(owned("discovery")));
     assert_eq!((flags.max_iterations, flags.max_claim_reentries), (Some(6), Some(2)));
     assert_eq!(flags.target_score, Decimal::parse("6").ok());
     assert_eq!(flags.gpu_id, Some(GpuPin::Word("auto".to_owned())));
     assert_eq!(flags.oom_max_gpus, Some(CountOrAuto::Count(4)));
-    assert_eq!(flags.underpower, text("tag"));
+    assert_eq!(flags.underpower, Some(owned("tag")));
     assert_eq!(flags.ledger_figures, Some(Switch::Text("auto".to_owned())));
     assert_eq!([&flags.model, &flags.claim_model], [&None; 2]);
     assert_eq!(flags.base_repo, None);
@@ -108,12 +108,12 @@ fn values_are_read_as_their_kind() {
     let repo = Switch::Text("https://example.org/a:b?c=d,e".to_owned());
     assert_eq!(flags.base_repo, Some(repo));
     assert_eq!(flags.ref_paper, Some(Switch::Is(false)));
-    assert_eq!(flags.research_domain, text("safety, scaling: both"));
-    assert_eq!(flags.target_claims, text("C4_v2"));
+    assert_eq!(flags.research_domain, Some(owned("safety, scaling: both")));
+    assert_eq!(flags.target_claims, Some(owned("C4_v2")));
     assert_eq!(flags.ledger_figures, Some(Switch::Is(true)));
-    assert_eq!(flags.underpower, text("off"));
+    assert_eq!(flags.underpower, Some(owned("off")));
     assert_eq!(flags.max_iterations, Some(3), "the older name sets the same flag");
-    assert_eq!(flags.mechanism, text("given"));
+    assert_eq!(flags.mechanism, Some(owned("given")));
     assert_eq!(command.notes, ["[arg-parse] MAX_ITERATIONS: given twice \u{2014} the last counts"]);
 }
 
@@ -143,9 +143,9 @@ fn unknown_words_fall_back_and_unknown_keys_are_ignored() {
         ]
     );
     let flags = command.flags;
-    assert_eq!(flags.batch_dispatch, text("auto"));
-    assert_eq!(flags.behavior_source, text("given"));
-    assert_eq!(flags.mechanism, text("discovery"));
+    assert_eq!(flags.batch_dispatch, Some(owned("auto")));
+    assert_eq!(flags.behavior_source, Some(owned("given")));
+    assert_eq!(flags.mechanism, Some(owned("discovery")));
     assert_eq!(flags.dimensions, Some(vec!["model".to_owned()]), "an empty list is `model`");
     // A direction that was cut at a double hyphen of its own is at least talked about.
     let cut = parse("negation--the case").unwrap();
@@ -155,19 +155,67 @@ fn unknown_words_fall_back_and_unknown_keys_are_ignored() {
 #[test]
 fn values_without_a_meaning_stop_the_run() {
     let cases = [
-        ("model: gpt", "bad-model-alias", "[arg-parse] MODEL: \"gpt\" is not a family alias (opus|sonnet|haiku) \u{2014} version pinning is managed in agents/<name>.md frontmatter, not on the CLI"),
-        ("verify-model: opus-4.1", "bad-model-alias", "[arg-parse] VERIFY_MODEL: \"opus-4.1\" is not a family alias (opus|sonnet|haiku) \u{2014} version pinning is managed in agents/<name>.md frontmatter, not on the CLI"),
-        ("resume: maybe", "bad-bool", "[arg-parse] RESUME: \"maybe\" is not a boolean (true|false|1|0|yes|no)"),
-        ("auto-proceed:", "bad-bool", "[arg-parse] AUTO_PROCEED: \"\" is not a boolean (true|false|1|0|yes|no)"),
-        ("max-iterations: many", "bad-number", "[arg-parse] MAX_ITERATIONS: \"many\" is not a whole number of at least 0"),
-        ("max-iterations: -1", "bad-number", "[arg-parse] MAX_ITERATIONS: \"-1\" is not a whole number of at least 0"),
-        ("max-verify-claims: 0", "bad-number", "[arg-parse] MAX_VERIFY_CLAIMS: \"0\" is not a whole number of at least 1"),
-        ("max-parallel-runs: 1.5", "bad-number", "[arg-parse] MAX_PARALLEL_RUNS: \"1.5\" is not a whole number of at least 1"),
-        ("robustness-threshold: 1.01", "bad-number", "[arg-parse] ROBUSTNESS_THRESHOLD: \"1.01\" is not between 0 and 1"),
+        (
+            "model: gpt",
+            "bad-model-alias",
+            "[arg-parse] MODEL: \"gpt\" is not a family alias (opus|sonnet|haiku) \u{2014} version pinning is managed in agents/<name>.md frontmatter, not on the CLI",
+        ),
+        (
+            "verify-model: opus-4.1",
+            "bad-model-alias",
+            "[arg-parse] VERIFY_MODEL: \"opus-4.1\" is not a family alias (opus|sonnet|haiku) \u{2014} version pinning is managed in agents/<name>.md frontmatter, not on the CLI",
+        ),
+        (
+            "resume: maybe",
+            "bad-bool",
+            "[arg-parse] RESUME: \"maybe\" is not a boolean (true|false|1|0|yes|no)",
+        ),
+        (
+            "auto-proceed:",
+            "bad-bool",
+            "[arg-parse] AUTO_PROCEED: \"\" is not a boolean (true|false|1|0|yes|no)",
+        ),
+        (
+            "max-iterations: many",
+            "bad-number",
+            "[arg-parse] MAX_ITERATIONS: \"many\" is not a whole number of at least 0",
+        ),
+        (
+            "max-iterations: -1",
+            "bad-number",
+            "[arg-parse] MAX_ITERATIONS: \"-1\" is not a whole number of at least 0",
+        ),
+        (
+            "max-verify-claims: 0",
+            "bad-number",
+            "[arg-parse] MAX_VERIFY_CLAIMS: \"0\" is not a whole number of at least 1",
+        ),
+        (
+            "max-parallel-runs: 1.5",
+            "bad-number",
+            "[arg-parse] MAX_PARALLEL_RUNS: \"1.5\" is not a whole number of at least 1",
+        ),
+        (
+            "robustness-threshold: 1.01",
+            "bad-number",
+            "[arg-parse] ROBUSTNESS_THRESHOLD: \"1.01\" is not between 0 and 1",
+        ),
         ("target-score: six", "bad-number", "[arg-parse] TARGET_SCORE: \"six\" is not a number"),
-        ("gpu-id: 0,-1", "bad-number", "[arg-parse] GPU_ID: \"-1\" is not a device, a list of them or auto"),
-        ("gpu-id: ", "bad-number", "[arg-parse] GPU_ID: \"\" is not a device, a list of them or auto"),
-        ("dimensions: method,prompt", "bad-axis", "[arg-parse] DIMENSIONS: \"prompt\" is not a list of axes (method|dataset|model)"),
+        (
+            "gpu-id: 0,-1",
+            "bad-number",
+            "[arg-parse] GPU_ID: \"-1\" is not a device, a list of them or auto",
+        ),
+        (
+            "gpu-id: ",
+            "bad-number",
+            "[arg-parse] GPU_ID: \"\" is not a device, a list of them or auto",
+        ),
+        (
+            "dimensions: method,prompt",
+            "bad-axis",
+            "[arg-parse] DIMENSIONS: \"prompt\" is not a list of axes (method|dataset|model)",
+        ),
     ];
     for (options, reason, message) in cases {
         let stop = parse(&format!("d -- {options}")).unwrap_err();
@@ -182,8 +230,5 @@ fn a_direction_comes_from_the_line_or_the_task_and_is_never_invented() {
     assert_eq!(directed(&parse("d").unwrap(), false), Ok(()));
     let stop = directed(&empty, false).unwrap_err();
     assert_eq!(stop.reason, "no-direction-input");
-    assert_eq!(
-        stop.message,
-        "[direction] no input \u{2014} provide $ARGUMENTS or create task.md"
-    );
+    assert_eq!(stop.message, "[direction] no input \u{2014} provide $ARGUMENTS or create task.md");
 }

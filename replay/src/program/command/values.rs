@@ -171,9 +171,9 @@ fn count_or_auto(key: &str, value: &str) -> Result<CountOrAuto, Stop> {
     if value.eq_ignore_ascii_case("auto") {
         return Ok(CountOrAuto::Word("auto".to_owned()));
     }
-    count(key, value, 0).map(CountOrAuto::Count).map_err(|_| {
-        stop("bad-number", key, value, "a whole number or auto")
-    })
+    count(key, value, 0)
+        .map(CountOrAuto::Count)
+        .map_err(|_| stop("bad-number", key, value, "a whole number or auto"))
 }
 
 /// `auto`, a device, or a list of devices; a name that is no number is a provider's tier.

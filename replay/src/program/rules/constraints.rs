@@ -11,12 +11,7 @@ use rp_events::{
 };
 
 use super::{Ruling, Scene, hold, stage, stages, word};
-use crate::program::{
-    codes,
-    constants::StageName,
-    memory::Behavior,
-    settled,
-};
+use crate::program::{codes, constants::StageName, memory::Behavior, settled};
 
 pub(super) fn extracted(scene: &Scene<'_>, body: &ConstraintsExtracted) -> Ruling {
     let root = scene.program.root();

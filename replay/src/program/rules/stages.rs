@@ -308,9 +308,7 @@ pub(super) fn skipped(scene: &Scene<'_>, body: &StageSkipped) -> Ruling {
     word(&body.reason, "reason", &reasons)?;
     let late = matches!(name, StageName::Verify | StageName::Iteration);
     let holds = match body.reason.as_str() {
-        "resume-complete" => {
-            round.resumed && is_complete(scene.program, scene.number, round, name)
-        }
+        "resume-complete" => round.resumed && is_complete(scene.program, scene.number, round, name),
         "review-loop-false" => {
             name == StageName::Iteration
                 && !round.settings.review_loop

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use rp_events::program::{
-    ApprovalNeeded,    ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected, ConstraintsRegenerated,
-    FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved, ProgramCreated,
-    ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
+    ApprovalNeeded, ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected,
+    ConstraintsRegenerated, FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved,
+    ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
 };
 
 use super::{
-    Approval, Course, Life, ONE, Program, Request, Root, Round, Settings, StageState, Task, TaskFacts, key,
+    Approval, Course, Life, ONE, Program, Request, Root, Round, Settings, StageState, Task,
+    TaskFacts, key,
 };
 use crate::program::{
     command,
@@ -125,8 +126,10 @@ impl Program {
     }
 
     pub(super) fn request_run(&mut self, body: &RunRequested) {
-        let request =
-            Request { resume: body.resume, has_direction: !command::direction(&body.raw).is_empty() };
+        let request = Request {
+            resume: body.resume,
+            has_direction: !command::direction(&body.raw).is_empty(),
+        };
         self.course.edit(ONE, |course| {
             course.request = Some(request);
             course.flags = None;
@@ -245,8 +248,7 @@ impl Program {
     }
 
     pub(super) fn need_approval(&mut self, round: u64, body: &ApprovalNeeded) {
-        let approval =
-            Approval { blocked: body.blocked.clone(), action: body.action.clone() };
+        let approval = Approval { blocked: body.blocked.clone(), action: body.action.clone() };
         self.rounds.edit(&key(round), |record| record.approval = Some(approval));
     }
 

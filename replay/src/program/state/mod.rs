@@ -190,7 +190,8 @@ impl Program {
     /// The runs of a round, by their names.
     pub(crate) fn runs(&self, round: u64) -> Vec<(String, Arc<Run>)> {
         let prefix = within(round, "");
-        let named = |(key, run): (String, Arc<Run>)| Some((key.strip_prefix(&prefix)?.to_owned(), run));
+        let named =
+            |(key, run): (String, Arc<Run>)| Some((key.strip_prefix(&prefix)?.to_owned(), run));
         self.runs.scan(&prefix).into_iter().filter_map(named).collect()
     }
 

@@ -35,7 +35,8 @@ pub fn render(header: &Header, claims: &[Arc<ClaimRow>]) -> String {
 
 /// One claim as the file holds it, on one line.
 pub fn one(row: &ClaimRow) -> String {
-    serde_json::to_string(&claim(row)).expect("a row holds texts, lists and numbers under fixed names")
+    serde_json::to_string(&claim(row))
+        .expect("a row holds texts, lists and numbers under fixed names")
 }
 
 /// A decimal in plain notation without trailing zeros: `6.0` is `6`, `5.50` is `5.5`.
