@@ -397,8 +397,14 @@ impl<'a> Archive<'a> {
             self.record(drafts)?;
             return taken;
         }
-        // A folder that cannot be made is known before anything is planned.
-        self.make_target()?;
+        // A folder that cannot be made is known before anything is planned; a decision that the rules refuse
+        // makes none.
+        let key = self.signer("user")?;
+        let asked = transition(request, plan)?;
+        let asked = porcelain::draft(self.workspace, asked, plan.round, None, key);
+        if self.engine.dry_run(&asked).is_ok() {
+            self.make_target()?;
+        }
         self.record(drafts)
     }
 
