@@ -6,9 +6,8 @@
 //! durable. All of it happens under the journal's lock, so two archives cannot mix.
 
 pub mod moves;
+mod shelf;
 mod tree;
-
-use std::{fs, io, path::PathBuf};
 
 use rp_events::{
     BehaviorId,
@@ -27,11 +26,11 @@ use crate::{
     engine::Engine,
     error::Failure,
     exit::Exit,
-    journal::durable,
     porcelain::{self, Signed},
     workspace::Workspace,
 };
 use moves::Moves;
+use shelf::Shelf;
 
 /// Where a copy stands until it is whole, under the round's folder.
 const ASIDE: &str = ".rp-moving";
@@ -93,7 +92,7 @@ pub struct Archived {
 struct Archive<'a> {
     workspace: &'a Workspace,
     engine: Engine,
-    moves: &'a dyn Moves,
+    shelf: Shelf<'a>,
     round: u64,
     signed: Vec<Signed>,
 }
@@ -138,7 +137,7 @@ pub fn plan(workspace: &Workspace, request: &Request) -> Result<Plan, Failure> {
         return archive.resumed(request, &standing, planned);
     }
     let plan = archive.planned(request)?;
-    archive.hold_free(&plan)?;
+    archive.shelf.hold_free()?;
     let key = archive.signer("user")?;
     let draft = porcelain::draft(workspace, transition(request, &plan)?, plan.round, None, key);
     archive.engine.dry_run(&draft)?;
@@ -154,7 +153,8 @@ impl<'a> Archive<'a> {
         let program = engine.state().program();
         let round = porcelain::latest_round(program)?;
         let standing = passage::standing(program, round);
-        Ok((Self { workspace, engine, moves, round, signed: Vec::new() }, standing))
+        let shelf = Shelf { workspace, moves, round };
+        Ok((Self { workspace, engine, shelf, round, signed: Vec::new() }, standing))
     }
 
     fn signer(&self, role: &str) -> Result<String, Failure> {
@@ -320,53 +320,6 @@ impl<'a> Archive<'a> {
             .collect()
     }
 
-    fn target(&self) -> PathBuf {
-        self.workspace.root.join(format!("rounds/round_{}", self.round))
-    }
-
-    /// Holds the round's folder to be the workspace's own: no link may lead the files elsewhere.
-    fn hold_inside(&self) -> Result<(), Failure> {
-        for folder in [self.workspace.root.join("rounds"), self.target()] {
-            match fs::symlink_metadata(&folder) {
-                Ok(facts) if facts.is_dir() => {}
-                Ok(_) => {
-                    let why = format!("`{}` is no folder of the workspace", folder.display());
-                    return Err(Failure::from(rp_events::Refusal::new(
-                        &codes::ARCHIVE_TARGET,
-                        why,
-                    ))
-                    .hint("put a real folder in the place of the link or file"));
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Failure::io("look at", &folder, &error)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Holds the round's folder to be empty or not there.
-    fn hold_free(&self, plan: &Plan) -> Result<(), Failure> {
-        self.hold_inside()?;
-        let target = self.target();
-        match tree::names(&target) {
-            Ok(names) if names.is_empty() => Ok(()),
-            Ok(names) => {
-                Err(Failure::new(Exit::CLOBBER, "archive-clobber", passage::clobber(self.round))
-                    .detail("target", &plan.target)
-                    .detail(
-                        "holds",
-                        names.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>(),
-                    )
-                    .hint(format!(
-                        "look through {}; move aside what does not belong there",
-                        plan.target
-                    )))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(Failure::io("list", &target, &error)),
-        }
-    }
-
     /// Records what the user decided and what will move; a folder that is taken is refused, on record.
     fn record_plan(&mut self, request: &Request, plan: &Plan) -> Result<(), Failure> {
         let named = |what: &str| request.idem.as_ref().map(|base| format!("{base}:{what}"));
@@ -383,7 +336,7 @@ impl<'a> Archive<'a> {
             keep: plan.keep.clone(),
         };
         drafts.push((Event::ArchivePlanned(Box::new(planned)), "next-round", named("planned")));
-        let taken = self.hold_free(plan);
+        let taken = self.shelf.hold_free();
         if let Err(failure) = &taken {
             if failure.exit != Exit::CLOBBER {
                 return taken;
@@ -403,34 +356,23 @@ impl<'a> Archive<'a> {
         let asked = transition(request, plan)?;
         let asked = porcelain::draft(self.workspace, asked, plan.round, None, key);
         if self.engine.dry_run(&asked).is_ok() {
-            self.make_target()?;
+            self.shelf.make_target()?;
         }
         self.record(drafts)
     }
 
-    fn make_target(&self) -> Result<(), Failure> {
-        self.hold_inside()?;
-        let rounds = self.workspace.root.join("rounds");
-        for folder in [rounds, self.target()] {
-            self.moves
-                .make_folder(&folder)
-                .map_err(|error| Failure::io("make", &folder, &error))?;
-        }
-        Ok(())
-    }
-
     fn carry_out(mut self, request: &Request, plan: Plan) -> Result<Archived, Failure> {
-        self.make_target()?;
-        let copied = self.copy_task()?;
+        self.shelf.make_target()?;
+        let copied = self.shelf.copy_task()?;
         let (mut moved, mut missing) = (Vec::new(), Vec::new());
         for path in &plan.moved {
-            if self.shift(path.trim_end_matches('/'))? {
+            if self.shelf.shift(path.trim_end_matches('/'))? {
                 moved.push(path.clone());
             } else {
                 missing.push(path.clone());
             }
         }
-        self.settle()?;
+        self.shelf.settle()?;
         let explained = missing.iter().map(|path| MissingPath {
             path: path.clone(),
             why: "it was neither at the root nor in the archive when its turn came".to_owned(),
@@ -446,110 +388,6 @@ impl<'a> Archive<'a> {
         let appeared = self.appeared(&plan)?;
         let signed = self.signed;
         Ok(Archived { plan, moved, copied, missing, appeared, signed, is_duplicate: false })
-    }
-
-    /// Copies the task into the archive; a copy made before an interruption stays, since the live file may have
-    /// been edited since.
-    fn copy_task(&self) -> Result<Vec<String>, Failure> {
-        let (from, to) = (self.workspace.root.join("task.md"), self.target().join("task.md"));
-        let copied = || vec!["task.md".to_owned()];
-        let failed = |error: io::Error| Failure::io("copy", &from, &error);
-        if tree::is_there(&to).map_err(failed)? {
-            return Ok(copied());
-        }
-        if !tree::is_there(&from).map_err(failed)? {
-            return Ok(Vec::new());
-        }
-        let real = fs::canonicalize(&from).map_err(failed)?;
-        if !real.starts_with(&self.workspace.root) {
-            let why = format!("`task.md` leads to `{}`, outside the workspace", real.display());
-            return Err(Failure::from(rp_events::Refusal::new(&codes::ARCHIVE_PLAN, why))
-                .hint("put the text itself in the place of the link, then archive"));
-        }
-        let bytes = fs::read(&from).map_err(failed)?;
-        let disk = self.workspace.settings.disk.as_ref();
-        durable::write(disk, &to, &bytes).map_err(failed)?;
-        Ok(copied())
-    }
-
-    /// Brings a path into the archive; false if it is nowhere.
-    fn shift(&self, name: &str) -> Result<bool, Failure> {
-        let (from, to) = (self.workspace.root.join(name), self.target().join(name));
-        let failed = |error: io::Error| {
-            Failure::io("archive", &from, &error).hint(format!(
-                "everything before `{name}` is archived; `rp round archive` goes on once this is mended"
-            ))
-        };
-        match (tree::is_there(&from).map_err(failed)?, tree::is_there(&to).map_err(failed)?) {
-            (false, is_moved) => Ok(is_moved),
-            (true, true) => self.finish_copy(name).map(|()| true),
-            (true, false) => match self.moves.rename(&from, &to) {
-                Ok(()) => Ok(true),
-                // It went away, or something took its name, between the look and the move.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    tree::is_there(&to).map_err(failed)
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    self.finish_copy(name).map(|()| true)
-                }
-                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    self.carry_across(name).map_err(failed)?;
-                    Ok(true)
-                }
-                Err(error) => Err(failed(error)),
-            },
-        }
-    }
-
-    /// Moves to another file system: a copy aside, made whole and durable, gets the name; then the original goes.
-    fn carry_across(&self, name: &str) -> io::Result<()> {
-        let (from, target) = (self.workspace.root.join(name), self.target());
-        let aside = target.join(ASIDE);
-        if tree::is_there(&aside)? {
-            tree::remove(self.moves, &aside)?;
-        }
-        tree::copy(self.moves, &from, &aside)?;
-        self.moves.rename(&aside, &target.join(name))?;
-        self.moves.sync_folder(&target)?;
-        tree::remove(self.moves, &from)
-    }
-
-    /// Removes an original whose copy is in the archive, if the copy holds all of it.
-    ///
-    /// Both are there when a move to another file system was interrupted after the copy was whole, or when
-    /// something made the path again. Only the first may cost the original anything.
-    fn finish_copy(&self, name: &str) -> Result<(), Failure> {
-        let (from, to) = (self.workspace.root.join(name), self.target().join(name));
-        let failed = |error: io::Error| Failure::io("archive", &from, &error);
-        match tree::lacking(&from, &to).map_err(failed)? {
-            None => tree::remove(self.moves, &from).map_err(failed),
-            Some(odd) => {
-                let odd = odd.strip_prefix(&self.workspace.root).unwrap_or(&odd).to_owned();
-                let message = format!(
-                    "`{name}` is at the root and in {}, and `{}` differs; neither is overwritten",
-                    passage::target(self.round),
-                    odd.display()
-                );
-                Err(Failure::new(Exit::CLOBBER, "archive-clobber", message)
-                    .detail("path", name)
-                    .detail("differs", odd.display().to_string())
-                    .hint("move one of the two aside; `rp round archive` then goes on"))
-            }
-        }
-    }
-
-    /// Makes everything durable that moved.
-    fn settle(&self) -> Result<(), Failure> {
-        let target = self.target();
-        let aside = target.join(ASIDE);
-        let failed = |error: io::Error| Failure::io("archive into", &target, &error);
-        if tree::is_there(&aside).map_err(failed)? {
-            tree::remove(self.moves, &aside).map_err(failed)?;
-        }
-        for folder in [&target, &self.workspace.root.join("rounds"), &self.workspace.root] {
-            self.moves.sync_folder(folder).map_err(failed)?;
-        }
-        Ok(())
     }
 
     /// What is at the root now that neither the plan nor a list knows.
