@@ -11,6 +11,8 @@ impl Exit {
     pub const REFUSED: Self = Self(2);
     /// A torn, unacknowledged tail.
     pub const TORN: Self = Self(3);
+    /// An archive's folder holds something already; the program's own documents gave it this code.
+    pub const CLOBBER: Self = Self(3);
     /// Rollback or fork.
     pub const BEHIND: Self = Self(4);
     /// Nothing to check, or unverifiable.
@@ -32,7 +34,7 @@ pub const TABLE: &str = "  0  done; for checks: looked at something, and it hold
   4  rollback or fork: the journal is behind, or contradicts, a checkpoint remembered or given
   5  nothing to check, or unverifiable (a key, blob, suite or anchor is missing)
  64  misuse of the command line
- 73  the target exists and would be overwritten
+ 73  the target exists and would be overwritten (that of an archive: 3)
  74  input or output error; `outcome unknown` is said when a sync failed, with the key to retry with
  75  another process holds the lock past `--wait`, the holder is named
 ";

@@ -5,7 +5,8 @@
 //!
 //! In reading order: [`cli`] reads the command line and the environment; [`cmd`] has a file a verb;
 //! [`workspace`] finds a journal and reads it; [`engine`] is the single door for recording; [`journal`] puts
-//! bytes on the disk; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
+//! bytes on the disk; [`archive`] moves a round's files; [`porcelain`] is what the verbs of the program share;
+//! [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
 //!
 //! What holds throughout:
 //!
@@ -16,6 +17,7 @@
 //! 5. Opening after a crash and ordinary opening share one code path.
 //! 6. Standard output is data, standard error is talk.
 
+pub mod archive;
 pub mod cache;
 pub mod cli;
 pub mod clock;
@@ -26,6 +28,7 @@ pub mod exit;
 pub mod journal;
 pub mod keyring;
 pub mod out;
+pub mod porcelain;
 pub mod render;
 pub mod workspace;
 

@@ -92,6 +92,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
     if let Some(failure) = committed.refused {
         return Err(failure);
     }
+    if let Event::Program(event) = &draft.event {
+        for warning in rp_replay::program::limits::warnings(event) {
+            out.note(&warning);
+        }
+    }
     match committed.receipts.first() {
         Some(receipt) => answer(receipt, &engine, false, out),
         None => unreachable!("a draft is recorded or refused"),

@@ -90,7 +90,7 @@ fn list(
         let wanted = args.stream.as_deref().is_none_or(|wanted| wanted == stream)
             && args.kind.as_deref().is_none_or(|wanted| wanted == parsed.envelope.kind);
         if begun && wanted && parsed.envelope.seq.0 >= from {
-            lines.push(line(&parsed, &fold.state, out));
+            lines.push(line(&parsed, &fold.state, "rp.log.event/1", out));
         }
         ControlFlow::Continue(())
     })?;
@@ -110,9 +110,10 @@ fn payload(parsed: &Parsed<'_>) -> Option<Box<RawValue>> {
     Event::decode(&parsed.envelope.kind, parsed.data).ok().map(|event| event.to_json())
 }
 
-fn line(parsed: &Parsed<'_>, state: &State, out: &Out) -> String {
+/// One event on a line, as text or under a schema.
+pub(crate) fn line(parsed: &Parsed<'_>, state: &State, schema: &str, out: &Out) -> String {
     if out.json {
-        return format!("{}\n", record(parsed, state, "rp.log.event/1"));
+        return format!("{}\n", record(parsed, state, schema));
     }
     let envelope = &parsed.envelope;
     let signer = state

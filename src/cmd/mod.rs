@@ -1,8 +1,10 @@
 //! The verbs: a file each, one match, one way to end.
 
 pub mod append;
+pub mod claim;
 pub mod doctor;
 pub mod fold;
+pub mod gate;
 pub mod head;
 pub mod help;
 pub mod init;
@@ -10,7 +12,9 @@ pub mod key;
 pub mod kinds;
 pub mod log;
 pub mod quickstart;
+pub mod round;
 pub mod show;
+pub mod stage;
 pub mod sync;
 pub mod validate;
 pub mod verify;
@@ -46,6 +50,14 @@ pub enum Verb {
     Log(log::Args),
     /// Show everything about one thing.
     Show(show::Args),
+    /// Begin, end and leave rounds: open, resume, discard, archive, draft, report.
+    Round(round::Args),
+    /// List and show claims, and what happened to them.
+    Claim(claim::Args),
+    /// What a stage is told, and what its runs used.
+    Stage(stage::Args),
+    /// The gates of a round.
+    Gate(gate::Args),
     /// Say where things stand.
     Status(fold::StatusArgs),
     /// List the event kinds, their owners and the relations.
@@ -105,6 +117,10 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Sync(args) => sync::run(&args, settings, out),
         Verb::Log(args) => log::run(&args, settings, out),
         Verb::Show(args) => show::run(&args, settings, out),
+        Verb::Round(args) => round::run(&args, settings, out),
+        Verb::Claim(args) => claim::run(&args, settings, out),
+        Verb::Stage(args) => stage::run(&args, settings, out),
+        Verb::Gate(args) => gate::run(&args, settings, out),
         Verb::Status(args) => fold::status(&args, settings, out),
         Verb::Kinds(args) => kinds::run(&args, out),
         Verb::Schema(args) => kinds::schema(&args, out),

@@ -9,7 +9,7 @@ mod refusals;
 use crate::support::env::{Env, rejected};
 
 /// Every verb, as it stands after `rp`.
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 45] = [
     "init",
     "key",
     "key new",
@@ -24,6 +24,27 @@ const VERBS: [&str; 24] = [
     "sync",
     "log",
     "show",
+    "round",
+    "round parse-args",
+    "round open",
+    "round resume",
+    "round discard",
+    "round archive",
+    "round draft",
+    "round report",
+    "round settled",
+    "round budget",
+    "round override",
+    "round notify",
+    "claim",
+    "claim list",
+    "claim show",
+    "claim history",
+    "stage",
+    "stage brief",
+    "stage pin",
+    "gate",
+    "gate list",
     "status",
     "kinds",
     "schema",

@@ -1,4 +1,8 @@
 //! The program domain from outside.
 
+mod archive;
 mod attribution;
+mod queries;
 mod records;
+mod rounds;
+pub(crate) mod setup;

@@ -206,7 +206,7 @@ pub struct RoundResumed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoundDiscarded {
-    /// What was deleted.
+    /// What was given up: deleted, or free to be overwritten by the next round.
     pub paths: Vec<String>,
 }
 

@@ -50,3 +50,10 @@ pub struct MechanismClaim {
     pub method: String,
     pub conclusion: String,
 }
+
+impl Mechanism {
+    /// Whether the latest reading of it is a stable one, positive or negative (F.6).
+    pub fn is_settled(&self) -> bool {
+        matches!(self.reading.as_deref(), Some("stable-positive" | "stable-negative"))
+    }
+}

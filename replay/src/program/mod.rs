@@ -1,11 +1,24 @@
 //! The program of rounds: stages, gates, claims, verdicts, memory, archive. Specified in `spec/program.md`.
 
+pub mod budget;
 pub mod codes;
+pub mod command;
 pub mod constants;
+pub mod devices;
+pub mod gates;
+pub mod guard;
+pub mod history;
+pub mod injection;
 pub mod ledger;
+pub mod limits;
 pub mod memory;
+pub mod notification;
+pub mod passage;
+pub mod resumption;
 mod rules;
+pub mod settled;
 mod state;
+pub mod task;
 pub mod views;
 
 pub use state::{Program, Root, Task};

@@ -15,9 +15,9 @@ use rp_events::{
 use super::{Ruling, Scene, filled, hold, word};
 use crate::program::{
     codes,
-    constants::{Intent, JOURNAL, KEPT, KEPT_FOR_SAME_BEHAVIOR, PhenomenonStatus, StageName},
-    memory::Behavior,
-    state::{Life, Passage},
+    constants::{Intent, JOURNAL, KEPT, KEPT_FOR_SAME_BEHAVIOR, StageName},
+    passage,
+    state::Life,
 };
 
 pub(super) fn overridden(body: &OverrideRecorded) -> Ruling {
@@ -82,7 +82,7 @@ pub(super) fn transition(scene: &Scene<'_>, body: &TransitionRequested) -> Rulin
     hold(body.decided_by == "user", &codes::NOT_USER_DECIDED, || {
         format!("the user decides; found `{}`", body.decided_by)
     })?;
-    let due = recommended(scene).map(Intent::as_str);
+    let due = passage::recommended(scene.program, scene.number).map(Intent::as_str);
     hold(body.recommended.as_deref() == due, &codes::RECOMMENDATION_MISMATCH, || {
         let found = body.recommended.as_deref().unwrap_or("null");
         format!("the recommendation is `{}`; found `{found}`", due.unwrap_or("null"))
@@ -101,27 +101,6 @@ fn known(scene: &Scene<'_>, intent: Intent, behavior: Option<&rp_events::Behavio
     })
 }
 
-/// What follows from the memory of the round's behavior (G.5); nothing if it left none.
-fn recommended(scene: &Scene<'_>) -> Option<Intent> {
-    let memory = scene.program.round_memory(scene.number);
-    let behavior = scene.program.behavior(memory.behavior.as_deref()?)?;
-    match PhenomenonStatus::parse(&behavior.status)? {
-        PhenomenonStatus::NotEstablished => Some(Intent::NewBehavior),
-        PhenomenonStatus::Inconclusive => Some(Intent::ReValidate),
-        PhenomenonStatus::Established | PhenomenonStatus::Conditional => {
-            Some(if is_open(&behavior) { Intent::NewMechanism } else { Intent::NewBehavior })
-        }
-    }
-}
-
-/// Whether a direction is untried, or an attempt was not read as settled.
-fn is_open(behavior: &Behavior) -> bool {
-    let settled =
-        |reading: &Option<String>| reading.as_deref().is_some_and(|r| r.starts_with("stable"));
-    !behavior.untried_mechanism_directions.is_empty()
-        || behavior.mechanisms.iter().any(|attempt| !settled(&attempt.reading))
-}
-
 pub(super) fn archive_planned(scene: &Scene<'_>, body: &ArchivePlanned) -> Ruling {
     let passage = scene.program.passage(scene.number);
     let Some(intent) = passage.intent else {
@@ -131,7 +110,7 @@ pub(super) fn archive_planned(scene: &Scene<'_>, body: &ArchivePlanned) -> Rulin
         ));
     };
     kept(scene, intent, body)?;
-    let due = format!("rounds/round_{}/", scene.number);
+    let due = passage::target(scene.number);
     hold(body.target == due, &codes::ARCHIVE_TARGET, || {
         format!("round {} is archived in `{due}`; found `{}`", scene.number, body.target)
     })
@@ -139,10 +118,7 @@ pub(super) fn archive_planned(scene: &Scene<'_>, body: &ArchivePlanned) -> Rulin
 
 /// Holds what moves and what stays to the keep-list of the intent (G.2).
 fn kept(scene: &Scene<'_>, intent: Intent, body: &ArchivePlanned) -> Ruling {
-    let same = match intent {
-        Intent::NewBehavior => false,
-        Intent::NewMechanism | Intent::ReValidate => true,
-    };
+    let same = passage::keeps_behavior(intent);
     let mut stays: Vec<&str> = KEPT.to_vec();
     // The keep-list of imported history does not know the journal; it must not move it either.
     let strict = scene.state.trust().is_strict();
@@ -211,15 +187,6 @@ pub(super) fn archived(scene: &Scene<'_>, body: &RoundArchived) -> Ruling {
     })
 }
 
-/// The parameters recommended for an intent (G.4).
-fn parameters(intent: Intent) -> (&'static str, &'static str) {
-    match intent {
-        Intent::NewBehavior => ("discovery", "discovery"),
-        Intent::NewMechanism => ("given", "discovery"),
-        Intent::ReValidate => ("given-validation", "discovery"),
-    }
-}
-
 pub(super) fn drafted(scene: &Scene<'_>, body: &TaskDrafted) -> Ruling {
     hold(scene.round.life == Life::Archived, &codes::DRAFT_BEFORE_ARCHIVE, || {
         format!("round {} is not archived", scene.number)
@@ -239,7 +206,7 @@ pub(super) fn drafted(scene: &Scene<'_>, body: &TaskDrafted) -> Ruling {
         let due = passage.behavior.as_deref().unwrap_or("null");
         format!("the user decided on the behavior `{due}`; found `{}`", behavior.unwrap_or("null"))
     })?;
-    let due = parameters(intent);
+    let due = passage::parameters(intent);
     let found = (body.behavior_source.as_str(), body.mechanism.as_str());
     hold(found == due, &codes::DRAFT_PARAMS, || {
         format!(
@@ -253,8 +220,7 @@ pub(super) fn drafted(scene: &Scene<'_>, body: &TaskDrafted) -> Ruling {
 }
 
 pub(super) fn reported(scene: &Scene<'_>, body: &TransitionReported) -> Ruling {
-    let passage = scene.program.passage(scene.number);
-    let due = lines(scene.number, &passage);
+    let due = passage::report(scene.program, scene.number);
     hold(!due.is_empty(), &codes::DRAFT_BEFORE_ARCHIVE, || {
         format!("no task is drafted after round {}", scene.number)
     })?;
@@ -263,27 +229,4 @@ pub(super) fn reported(scene: &Scene<'_>, body: &TransitionReported) -> Ruling {
         let (due, found) = odd.map_or(("", ""), |(due, found)| (due.as_str(), found.as_str()));
         format!("the report's line is `{due}`; found `{found}`")
     })
-}
-
-/// The lines of G.7; none before the task is drafted.
-fn lines(round: u64, passage: &Passage) -> Vec<String> {
-    let (Some(intent), Some((source, mechanism))) = (passage.intent, &passage.drafted) else {
-        return Vec::new();
-    };
-    // Validating again keeps the behavior's files as a new mechanism does, and prints as one.
-    let intent = match (intent, &passage.behavior) {
-        (Intent::NewMechanism | Intent::ReValidate, Some(id)) => format!("new-mechanism {id}"),
-        (Intent::NewBehavior, _) | (Intent::NewMechanism | Intent::ReValidate, None) => {
-            Intent::NewBehavior.to_string()
-        }
-    };
-    let next = round + 1;
-    vec![
-        format!("[next-round] archived round {round} \u{2192} rounds/round_{round}/"),
-        format!("[next-round] intent: {intent}"),
-        format!(
-            "[next-round] drafted task.md for round {next} (recommended: /auto \u{2014} behavior-source: {source}, mechanism: {mechanism})"
-        ),
-        "Next: edit task.md, then run /auto.".to_owned(),
-    ]
 }

@@ -11,11 +11,7 @@ use rp_events::{
 };
 
 use super::{Ruling, Scene, hold, rounds, stage, stages, word};
-use crate::program::{
-    codes,
-    constants::{CHAIN, PhenomenonStatus, StageName, family},
-    memory::{Behavior, Mechanism},
-};
+use crate::program::{codes, constants::StageName, memory::Behavior, settled};
 
 pub(super) fn extracted(scene: &Scene<'_>, body: &ConstraintsExtracted) -> Ruling {
     let root = scene.program.root();
@@ -102,7 +98,7 @@ pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
     })?;
     // A pin that matches no behavior of the memory pins nothing that was settled there.
     let matched = body.behavior.as_ref().and_then(|id| scene.program.behavior(id.as_str()));
-    let Some(settled_in) = matched.and_then(|behavior| settled(scene, body, &behavior)) else {
+    let Some(settled_in) = matched.and_then(|behavior| settled_in(scene, body, &behavior)) else {
         return Err(Refusal::new(
             &codes::PIN_NOT_SETTLED,
             format!("nothing settled is pinned by the {} `{}`", body.level, body.item),
@@ -123,41 +119,34 @@ pub(super) fn pin(scene: &Scene<'_>, body: &PinResolved) -> Ruling {
     })
 }
 
-/// The round that settled what is pinned, by F.6 and F.7.
-fn settled(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option<u64> {
-    if body.level == "behavior" {
-        let status = PhenomenonStatus::parse(&behavior.status)?;
-        // With the behavior given, only a refuted one is in conflict: an established one is to be built on.
-        let conflict = if scene.round.behavior_source == "given" {
-            status == PhenomenonStatus::NotEstablished
-        } else {
-            status.is_settled()
-        };
-        return conflict.then_some(behavior.decided_in_round);
+/// The round that settled what is pinned, by F.6 and F.7. Where the task pins a direction and a family, it is the
+/// pair that may be settled.
+fn settled_in(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Option<u64> {
+    let task = &scene.round.task;
+    let standing = |level: &str, pin: &Option<String>| {
+        pin.clone().filter(|_| !scene.round.dropped_pins.contains(level))
+    };
+    let other = match body.level.as_str() {
+        "behavior" => return settled::behavior_conflict(behavior, &scene.round.behavior_source),
+        "direction" => standing("family", &task.family),
+        _ => standing("direction", &task.direction),
+    };
+    let (own, other) = (Some(body.item.as_str()), other.as_deref());
+    if body.level == "direction" {
+        settled::attempt_settled(behavior, own, other)
+    } else {
+        settled::attempt_settled(behavior, other, own)
     }
-    let names = |attempt: &Mechanism| {
-        if body.level == "direction" {
-            let mut chain = attempt.direction.split(CHAIN);
-            return attempt.direction == body.item || chain.any(|used| used == body.item);
-        }
-        let used = attempt.family.as_deref().and_then(family);
-        used.is_some_and(|used| family(&body.item).is_some_and(|pin| pin.name == used.name))
-    };
-    let is_settled = |attempt: &Mechanism| {
-        attempt.reading.as_deref().is_some_and(|reading| reading.starts_with("stable"))
-    };
-    let attempts = behavior.mechanisms.iter();
-    attempts.filter(|attempt| is_settled(attempt) && names(attempt)).map(|a| a.round).next_back()
 }
 
 pub(super) fn comprehension(scene: &Scene<'_>, body: &ComprehensionDecided) -> Ruling {
-    if let Some(decision) = &body.decision {
-        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
-    }
     let source = &scene.round.behavior_source;
     hold(source != "discovery", &codes::COMPREHENSION_MODE, || {
         format!("round {} looks for its behavior; nothing is given", scene.number)
     })?;
+    if let Some(decision) = &body.decision {
+        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
+    }
     if body.concrete {
         return hold(body.decision.is_none(), &codes::BAD_ENUM, || {
             "a concrete behavior needs no decision".to_owned()

@@ -17,7 +17,7 @@ mod results;
 mod rounds;
 mod routing;
 mod runs;
-mod stages;
+pub(super) mod stages;
 mod verify;
 
 use std::sync::Arc;

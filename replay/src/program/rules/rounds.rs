@@ -11,25 +11,14 @@ use rp_events::{
     refusal::general,
 };
 
-use super::{Ruling, Scene, filled, hold, stage, stages, word};
+use super::{Ruling, Scene, filled, hold, stage, word};
 use crate::program::{
     Program, codes,
+    command::REASONS,
     constants::{Axis, MODEL_ALIASES, StageName},
+    resumption::resumption,
     state::{Life, exact},
 };
-
-/// The reasons for which a run is refused before anything begins.
-const REFUSALS: &[&str] = &[
-    "no-direction-input",
-    "bad-model-alias",
-    "bad-bool",
-    "bad-number",
-    "bad-axis",
-    "unarchived-round",
-    "resume-nothing",
-    "mechanism-not-named",
-    "reviewer-not-configured",
-];
 
 /// Holds the journal to have no program yet.
 pub(super) fn none_created(program: &Program) -> Ruling {
@@ -83,7 +72,7 @@ pub(super) fn task(scene: &Scene<'_>, body: &TaskRecorded) -> Ruling {
 }
 
 pub(super) fn run_refused(body: &RunRefused) -> Ruling {
-    word(&body.reason, "reason", REFUSALS)
+    word(&body.reason, "reason", REASONS)
 }
 
 pub(super) fn flags(scene: &Scene<'_>, body: &FlagsResolved) -> Ruling {
@@ -231,9 +220,9 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
     })?;
     let resume = course.flags.as_ref().is_some_and(|flags| flags.resume);
     hold(resume, &codes::FLAGS_MISSING, || "no flags are resolved that ask to resume".to_owned())?;
-    let complete = |name: &StageName| stages::is_complete(scene, *name);
-    let due: Vec<&str> =
-        StageName::ALL.iter().filter(|name| complete(name)).map(|name| name.as_str()).collect();
+    let loops = course.flags.as_ref().is_none_or(|flags| flags.review_loop);
+    let resumption = resumption(scene.program, scene.number, &scene.round, loops);
+    let due: Vec<&str> = resumption.complete.iter().map(|name| name.as_str()).collect();
     hold(body.complete == due, &codes::RESUME_MISMATCH, || {
         format!(
             "the complete stages are `{}`; found `{}`",
@@ -241,23 +230,11 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
             body.complete.join("`, `")
         )
     })?;
-    let loops = course.flags.as_ref().is_none_or(|flags| flags.review_loop);
-    let next = first_incomplete(scene, loops).map(StageName::as_str);
+    let next = resumption.from.map(StageName::as_str);
     hold(body.resume_from.as_deref() == next, &codes::RESUME_MISMATCH, || {
         let found = body.resume_from.as_deref().unwrap_or("null");
         format!("the stage to resume from is `{}`; found `{found}`", next.unwrap_or("null"))
     })
-}
-
-fn first_incomplete(scene: &Scene<'_>, loops: bool) -> Option<StageName> {
-    let is_left_out = |name: StageName| match name {
-        StageName::Verify | StageName::Iteration if scene.round.phenomenon_ended() => true,
-        StageName::Iteration => !loops,
-        StageName::Claim | StageName::Experiment | StageName::Verify => false,
-    };
-    StageName::ALL
-        .into_iter()
-        .find(|name| !is_left_out(*name) && !stages::is_complete(scene, *name))
 }
 
 pub(super) fn models(scene: &Scene<'_>, body: &ModelsResolved) -> Ruling {

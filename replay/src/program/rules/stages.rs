@@ -12,9 +12,9 @@ use rp_events::{
 
 use super::{Ruling, Scene, constraints, hold, stage, word};
 use crate::program::{
-    codes,
+    Program, codes,
     constants::{Ending, REJECTIONS_MAX, StageName},
-    state::{Answer, Handoff, Life, Routing, Stage, StageState},
+    state::{Answer, Handoff, Life, Round, Routing, Stage, StageState},
 };
 
 /// Holds a stage to be the one that is dispatched next, at this attempt.
@@ -160,7 +160,8 @@ pub(super) fn accepted(scene: &Scene<'_>, body: &StageAccepted) -> Ruling {
     hold(own.attempt == body.attempt, &codes::NOT_RUNNING, || {
         format!("attempt {} of stage `{name}` returned; found {}", own.attempt, body.attempt)
     })?;
-    if let Some(missing) = missing(scene, name, files) {
+    let missing = missing(scene.program, scene.number, &scene.round, name, files);
+    if let Some(missing) = missing {
         return Err(Refusal::new(
             &codes::ARTIFACTS_MISSING,
             format!("stage `{name}` left no `{missing}` with content"),
@@ -183,8 +184,13 @@ pub(super) fn accepted(scene: &Scene<'_>, body: &StageAccepted) -> Ruling {
 }
 
 /// The first file of H.1 that a stage did not leave.
-fn missing(scene: &Scene<'_>, name: StageName, files: &BTreeSet<String>) -> Option<String> {
-    let round = &scene.round;
+fn missing(
+    program: &Program,
+    number: u64,
+    round: &Round,
+    name: StageName,
+    files: &BTreeSet<String>,
+) -> Option<String> {
     let due: &[&str] = match name {
         StageName::Claim => &[
             "idea-stage/IDEA_REPORT.md",
@@ -218,7 +224,7 @@ fn missing(scene: &Scene<'_>, name: StageName, files: &BTreeSet<String>) -> Opti
             // The audit of each target is a file of its own; the event that records it counts as the file.
             let targets = round.session.targets.iter();
             let unaudited = |claim: &&String| {
-                scene.program.work(scene.number, claim).is_none_or(|work| work.audit.is_none())
+                program.work(number, claim).is_none_or(|work| work.audit.is_none())
             };
             targets
                 .filter(unaudited)
@@ -231,10 +237,17 @@ fn missing(scene: &Scene<'_>, name: StageName, files: &BTreeSet<String>) -> Opti
 }
 
 /// Whether all of a stage's files are there, so that a resumption need not run it again (H.1).
-pub(super) fn is_complete(scene: &Scene<'_>, name: StageName) -> bool {
-    match &scene.round.stages.of(name).state {
+pub(in crate::program) fn is_complete(
+    program: &Program,
+    number: u64,
+    round: &Round,
+    name: StageName,
+) -> bool {
+    match &round.stages.of(name).state {
         StageState::Accepted => true,
-        StageState::Returned { files, .. } => missing(scene, name, files).is_none(),
+        StageState::Returned { files, .. } => {
+            missing(program, number, round, name, files).is_none()
+        }
         StageState::Pending
         | StageState::Running { .. }
         | StageState::Skipped
@@ -295,7 +308,7 @@ pub(super) fn skipped(scene: &Scene<'_>, body: &StageSkipped) -> Ruling {
     word(&body.reason, "reason", &reasons)?;
     let late = matches!(name, StageName::Verify | StageName::Iteration);
     let holds = match body.reason.as_str() {
-        "resume-complete" => round.resumed && is_complete(scene, name),
+        "resume-complete" => round.resumed && is_complete(scene.program, scene.number, round, name),
         "review-loop-false" => {
             name == StageName::Iteration
                 && !round.settings.review_loop

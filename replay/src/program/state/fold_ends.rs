@@ -130,6 +130,11 @@ impl Program {
         self.passages.upsert(&key(round), |passage| passage.planned = Some(planned));
     }
 
+    /// A refused plan is void: only one whose move began is gone on with.
+    pub(super) fn refuse_archive(&mut self, round: u64) {
+        self.passages.upsert(&key(round), |passage| passage.planned = None);
+    }
+
     pub(super) fn draft_task(&mut self, round: u64, body: &TaskDrafted) {
         // Rendered now: memory that is recorded later must not change a draft that was given.
         let text = next_task::draft(

@@ -134,6 +134,9 @@ impl Program {
             attempt,
             milestone: body.milestone.as_ref().map(ToString::to_string),
             claims: body.claims.iter().map(ToString::to_string).collect(),
+            path: body.path.clone(),
+            gpus: body.gpu_ids.iter().cloned().collect(),
+            gpu_hours: None,
             state: RunState::Running,
         };
         self.runs.put(&within(round, body.run.as_str()), run);
@@ -145,6 +148,7 @@ impl Program {
         let mut served = (StageName::Experiment, Vec::new());
         self.runs.edit(&within(round, body.run.as_str()), |run| {
             served = (run.stage, run.claims.clone());
+            run.gpu_hours = Some(body.gpu_hours.to_string());
             run.state = if completed {
                 RunState::Completed { used_n }
             } else {

@@ -1,15 +1,19 @@
 //! What events about the program, its tasks, rounds and constraints leave.
 
+use std::collections::BTreeMap;
+
 use rp_events::program::{
-    ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected, ConstraintsRegenerated,
-    FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved, ProgramCreated,
-    ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
+    ApprovalNeeded, ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected,
+    ConstraintsRegenerated, FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved,
+    ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
 };
 
 use super::{
-    Course, Life, ONE, Program, Request, Root, Round, Settings, StageState, Task, TaskFacts, key,
+    Approval, Course, Life, ONE, Program, Request, Root, Round, Settings, StageState, Task,
+    TaskFacts, key,
 };
 use crate::program::{
+    command,
     constants::{Ending, StageName},
     ledger::{Header, RoundEnd},
     memory::{Behavior, Impact, Mechanism, MechanismClaim},
@@ -122,8 +126,10 @@ impl Program {
     }
 
     pub(super) fn request_run(&mut self, body: &RunRequested) {
-        let request =
-            Request { resume: body.resume, has_direction: !direction(&body.raw).is_empty() };
+        let request = Request {
+            resume: body.resume,
+            has_direction: !command::direction(&body.raw).is_empty(),
+        };
         self.course.edit(ONE, |course| {
             course.request = Some(request);
             course.flags = None;
@@ -194,7 +200,7 @@ impl Program {
     }
 
     pub(super) fn extract_constraints(&mut self, round: u64, body: &ConstraintsExtracted) {
-        let record = super::Constraints { items: body.items.clone() };
+        let record = super::Constraints { items: body.items.clone(), stamps: BTreeMap::new() };
         self.constraints.put(&key(round), record);
     }
 
@@ -210,6 +216,7 @@ impl Program {
             for item in &body.items {
                 if let Some(old) = record.items.iter_mut().find(|old| old.id == item.id) {
                     old.clone_from(item);
+                    record.stamps.insert(item.id.to_string(), body.point.clone());
                 }
             }
             let removed = body.removed.as_deref().unwrap_or_default();
@@ -240,6 +247,11 @@ impl Program {
         });
     }
 
+    pub(super) fn need_approval(&mut self, round: u64, body: &ApprovalNeeded) {
+        let approval = Approval { blocked: body.blocked.clone(), action: body.action.clone() };
+        self.rounds.edit(&key(round), |record| record.approval = Some(approval));
+    }
+
     pub(super) fn record_override(&mut self, round: u64, body: &OverrideRecorded) {
         self.overrides.upsert(&key(round), |record| {
             record.requests.push((body.point.clone(), body.request.clone()));
@@ -262,17 +274,6 @@ fn finding(old: &rp_events::program::ClaimFinding) -> MechanismClaim {
         method: old.method.clone(),
         conclusion: old.conclusion.clone(),
     }
-}
-
-/// The direction that a command line gives: what stands before its options (C.1).
-fn direction(raw: &str) -> &str {
-    let end = |mark: &str| raw.find(mark);
-    let options = match (end(" \u{2014} "), end("--")) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    };
-    let text = options.map_or(raw, |at| raw.get(..at).unwrap_or_default());
-    text.trim().trim_matches('"').trim()
 }
 
 /// Gives an open round the task as its user edited it; a pin that is new was not passed over yet.

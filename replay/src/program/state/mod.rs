@@ -187,6 +187,14 @@ impl Program {
         self.runs.get(&within(round, run))
     }
 
+    /// The runs of a round, by their names.
+    pub(crate) fn runs(&self, round: u64) -> Vec<(String, Arc<Run>)> {
+        let prefix = within(round, "");
+        let named =
+            |(key, run): (String, Arc<Run>)| Some((key.strip_prefix(&prefix)?.to_owned(), run));
+        self.runs.scan(&prefix).into_iter().filter_map(named).collect()
+    }
+
     pub(crate) fn ideas(&self, round: u64) -> Option<Arc<Ideas>> {
         self.ideas.get(&key(round))
     }
@@ -306,9 +314,11 @@ impl Program {
             Event::NotificationTimerRegistered(_) => {
                 self.rounds.edit(&key(round), |r| r.has_timer = true);
             }
+            Event::ApprovalNeeded(body) => self.need_approval(round, body),
             Event::NotificationRecorded(body) => self.notes.put(&body.file, at.seq.0),
             Event::TransitionRequested(body) => self.request_transition(round, body),
             Event::ArchivePlanned(body) => self.plan_archive(round, body),
+            Event::ArchiveRefused(_) => self.refuse_archive(round),
             Event::RoundArchived(_) => self.rounds.edit(&key(round), |r| r.life = Life::Archived),
             Event::TaskDrafted(body) => self.draft_task(round, body),
             // Facts for people and for the record; no rule and no view asks for them.
@@ -323,8 +333,6 @@ impl Program {
             | Event::FiguresFinished(_)
             | Event::ConsistencySwept(_)
             | Event::MemorySkipped(_)
-            | Event::ApprovalNeeded(_)
-            | Event::ArchiveRefused(_)
             | Event::TransitionReported(_) => {}
         }
     }

@@ -42,6 +42,15 @@ pub(crate) struct Round {
     pub(crate) has_timer: bool,
     /// Whether a run failed, which under the strict marker may exhaust what is allowed.
     pub(crate) has_failed_run: bool,
+    /// What only a human can do, and was asked for last.
+    pub(crate) approval: Option<Approval>,
+}
+
+/// Something that only a human can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Approval {
+    pub(crate) blocked: String,
+    pub(crate) action: String,
 }
 
 impl Round {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rp_events::{
     Decimal,
-    program::{Constraint, Idea},
+    program::{Constraint, GpuId, Idea},
 };
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,12 @@ pub(crate) struct Run {
     pub(crate) attempt: u64,
     pub(crate) milestone: Option<String>,
     pub(crate) claims: Vec<String>,
+    /// Its directory, where its `cost.json` is.
+    pub(crate) path: String,
+    /// The devices that it was started on.
+    pub(crate) gpus: BTreeSet<GpuId>,
+    /// The GPU-hours that it took, as written, once it ended.
+    pub(crate) gpu_hours: Option<String>,
     pub(crate) state: RunState,
 }
 
@@ -110,6 +116,8 @@ pub(crate) struct Ideas {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Constraints {
     pub(crate) items: Vec<Constraint>,
+    /// Where the user asked for the words that an item has now, by the item's name.
+    pub(crate) stamps: BTreeMap<String, String>,
 }
 
 /// The review loop.

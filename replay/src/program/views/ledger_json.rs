@@ -33,6 +33,12 @@ pub fn render(header: &Header, claims: &[Arc<ClaimRow>]) -> String {
     })
 }
 
+/// One claim as the file holds it, on one line.
+pub fn one(row: &ClaimRow) -> String {
+    serde_json::to_string(&claim(row))
+        .expect("a row holds texts, lists and numbers under fixed names")
+}
+
 /// A decimal in plain notation without trailing zeros: `6.0` is `6`, `5.50` is `5.5`.
 pub(super) fn shortest(value: &Decimal) -> String {
     value.value().normalized().to_plain_string()

@@ -104,7 +104,7 @@ fn explored(behavior: &Behavior) -> Vec<String> {
         lines.push("  - Mechanisms tried: none".to_owned());
     }
     lines.extend(open(behavior).flat_map(tried));
-    let settled = behavior.mechanisms.iter().filter(|attempt| is_settled(attempt)).count();
+    let settled = behavior.mechanisms.iter().filter(|attempt| attempt.is_settled()).count();
     if settled > 0 {
         lines.push(format!("  - Mechanisms settled and left out: {settled}"));
     }
@@ -171,9 +171,5 @@ fn named(attempt: &Mechanism) -> String {
 
 /// The attempts that nobody has read as settled.
 fn open(behavior: &Behavior) -> impl Iterator<Item = &Mechanism> {
-    behavior.mechanisms.iter().filter(|attempt| !is_settled(attempt))
-}
-
-fn is_settled(attempt: &Mechanism) -> bool {
-    matches!(attempt.reading.as_deref(), Some("stable-positive" | "stable-negative"))
+    behavior.mechanisms.iter().filter(|attempt| !attempt.is_settled())
 }
