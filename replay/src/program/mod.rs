@@ -2,9 +2,11 @@
 
 pub mod codes;
 pub mod constants;
+pub mod import;
 pub mod ledger;
 pub mod memory;
 mod rules;
+pub mod stage_files;
 mod state;
 pub mod views;
 

@@ -5,8 +5,7 @@ use rp_events::{
     Refusal,
     program::{
         BudgetReported, CountOrAuto, Flags, FlagsResolved, GpuPin, MemoryRead, ModelsResolved,
-        ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRefused, StageModel, Switch,
-        TaskRecorded,
+        ProgramCreated, RoundOpened, RoundResumed, RunRefused, StageModel, Switch, TaskRecorded,
     },
     refusal::general,
 };
@@ -15,7 +14,7 @@ use super::{Ruling, Scene, filled, hold, stage, stages, word};
 use crate::program::{
     Program, codes,
     constants::{Axis, MODEL_ALIASES, StageName},
-    state::{Life, exact},
+    state::{Life, Round, exact},
 };
 
 /// The reasons for which a run is refused before anything begins.
@@ -45,31 +44,6 @@ pub(super) fn none_created(program: &Program) -> Ruling {
 pub(super) fn created(body: &ProgramCreated) -> Ruling {
     filled(&body.program, "program")?;
     filled(&body.direction, "direction")
-}
-
-pub(super) fn imported(scene: &Scene<'_>, body: &ProgramImported) -> Ruling {
-    let course = scene.program.course();
-    let recorded = scene.state.record().stream("program").version;
-    hold(recorded == 1 + course.imports, &codes::IMPORT_LATE, || {
-        format!("an import follows the program's creation; {recorded} events stand already")
-    })?;
-    let memory = body.memory.iter();
-    let named = memory.clone().flat_map(|memory| &memory.behaviors).flat_map(|behavior| {
-        let attempts = behavior.mechanisms.iter().map(|attempt| attempt.round);
-        attempts.chain([behavior.decided_in_round])
-    });
-    let highest = named.chain(body.archives.iter().copied()).chain(body.live_round).max();
-    hold(highest.is_none_or(|n| n <= body.highest_round), &codes::ROUND_NUMBER, || {
-        let highest = highest.unwrap_or(0);
-        format!("`highest_round` is {}, the import names round {highest}", body.highest_round)
-    })?;
-    for behavior in memory.flat_map(|memory| &memory.behaviors) {
-        let id = behavior.id.as_str();
-        hold(scene.program.behavior(id).is_none(), &codes::BEHAVIOR_EXISTS, || {
-            format!("the memory holds `{id}` already")
-        })?;
-    }
-    Ok(())
 }
 
 pub(super) fn task(scene: &Scene<'_>, body: &TaskRecorded) -> Ruling {
@@ -231,9 +205,10 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
     })?;
     let resume = course.flags.as_ref().is_some_and(|flags| flags.resume);
     hold(resume, &codes::FLAGS_MISSING, || "no flags are resolved that ask to resume".to_owned())?;
-    let complete = |name: &StageName| stages::is_complete(scene, *name);
+    stages::found(scene, body)?;
+    let complete = |name: StageName| stages::is_complete_with(scene, name, body);
     let due: Vec<&str> =
-        StageName::ALL.iter().filter(|name| complete(name)).map(|name| name.as_str()).collect();
+        StageName::ALL.into_iter().filter(|name| complete(*name)).map(StageName::as_str).collect();
     hold(body.complete == due, &codes::RESUME_MISMATCH, || {
         format!(
             "the complete stages are `{}`; found `{}`",
@@ -242,22 +217,25 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
         )
     })?;
     let loops = course.flags.as_ref().is_none_or(|flags| flags.review_loop);
-    let next = first_incomplete(scene, loops).map(StageName::as_str);
+    let next = first_incomplete(&scene.round, loops, complete).map(StageName::as_str);
     hold(body.resume_from.as_deref() == next, &codes::RESUME_MISMATCH, || {
         let found = body.resume_from.as_deref().unwrap_or("null");
         format!("the stage to resume from is `{}`; found `{found}`", next.unwrap_or("null"))
     })
 }
 
-fn first_incomplete(scene: &Scene<'_>, loops: bool) -> Option<StageName> {
+/// The first stage that must run, of those that the round has.
+pub(in crate::program) fn first_incomplete(
+    round: &Round,
+    loops: bool,
+    complete: impl Fn(StageName) -> bool,
+) -> Option<StageName> {
     let is_left_out = |name: StageName| match name {
-        StageName::Verify | StageName::Iteration if scene.round.phenomenon_ended() => true,
+        StageName::Verify | StageName::Iteration if round.phenomenon_ended() => true,
         StageName::Iteration => !loops,
         StageName::Claim | StageName::Experiment | StageName::Verify => false,
     };
-    StageName::ALL
-        .into_iter()
-        .find(|name| !is_left_out(*name) && !stages::is_complete(scene, *name))
+    StageName::ALL.into_iter().find(|name| !is_left_out(*name) && !complete(*name))
 }
 
 pub(super) fn models(scene: &Scene<'_>, body: &ModelsResolved) -> Ruling {

@@ -42,6 +42,17 @@ pub(crate) struct Round {
     pub(crate) has_timer: bool,
     /// Whether a run failed, which under the strict marker may exhaust what is allowed.
     pub(crate) has_failed_run: bool,
+    /// What is known of a round that was taken over from files.
+    pub(crate) imported: Option<Imported>,
+}
+
+/// What is known of a round that was taken over from files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Imported {
+    /// Where its files lay: `rounds/round_N/`, or empty for the root.
+    pub(crate) folder: String,
+    /// Whether some of its ledger could not be taken over, so that its fold is not the whole.
+    pub(crate) is_partial: bool,
 }
 
 impl Round {
@@ -164,6 +175,8 @@ pub(crate) struct Stage {
     pub(crate) gpus: BTreeSet<GpuId>,
     /// The outcome of the device check, once it was made.
     pub(crate) pin_holds: Option<bool>,
+    /// The files that a resumption found of an agent that never came back.
+    pub(crate) found: BTreeSet<String>,
 }
 
 impl Stage {
