@@ -9,7 +9,7 @@ mod refusals;
 use crate::support::env::{Env, rejected};
 
 /// Every verb, as it stands after `rp`.
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 26] = [
     "init",
     "key",
     "key new",
@@ -21,6 +21,8 @@ const VERBS: [&str; 24] = [
     "append",
     "head",
     "fold",
+    "import",
+    "import program",
     "sync",
     "log",
     "show",

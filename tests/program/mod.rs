@@ -1,4 +1,7 @@
 //! The program domain from outside.
 
 mod attribution;
+mod import;
 mod records;
+mod stage_files;
+mod takeover;

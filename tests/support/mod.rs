@@ -3,5 +3,6 @@
 pub(crate) mod corpus;
 pub(crate) mod env;
 pub(crate) mod faulty;
+pub(crate) mod project;
 pub(crate) mod record;
 pub(crate) mod tail;

@@ -137,10 +137,13 @@ fn folder(round: u64, life: Life, is_latest: bool, old: &str) -> Option<String> 
     }
 }
 
-/// Whether a round was imported and nothing was recorded in it since.
+/// Whether a round's ledger is still the imported one: it lay in the archives, or nothing was recorded in it.
 fn is_as_imported(state: &State, round: u64) -> bool {
-    let imported = state.program().round(round).is_some_and(|record| record.imported.is_some());
-    imported && state.record().stream(&format!("round/{round}")).version == 0
+    let imported = state.program().round(round).and_then(|record| record.imported.clone());
+    imported.is_some_and(|imported| {
+        let in_archives = !imported.folder.is_empty();
+        in_archives || state.record().stream(&format!("round/{round}")).version == 0
+    })
 }
 
 fn figures(state: &State, args: &Args, _: &str) -> Result<String, ViewError> {
