@@ -126,12 +126,11 @@ fn drafts(
         .iter()
         .map(|event| Event::Program(program::Event::ProgramImported(Box::new(event.clone()))));
     let imports: Vec<Event> = imports.collect();
-    let base = match &args.idem {
-        Some(idem) => idem.clone(),
-        None => {
-            let bytes = imports.iter().map(Event::encode).collect::<Result<Vec<_>, _>>()?;
-            format!("import-program:{}", Digest::b3(&bytes.concat()))
-        }
+    let base = if let Some(idem) = &args.idem {
+        idem.clone()
+    } else {
+        let bytes = imports.iter().map(Event::encode).collect::<Result<Vec<_>, _>>()?;
+        format!("import-program:{}", Digest::b3(&bytes.concat()))
     };
     let signer = workspace.key_name()?;
     let draft = |(n, event): (usize, Event)| Draft {

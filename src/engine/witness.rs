@@ -138,12 +138,12 @@ pub(super) fn accepted(
     entry: &Verified,
 ) -> Result<(), Refusal> {
     let Event::Program(program::Event::StageAccepted(body)) = entry.event() else { return Ok(()) };
-    let Some(stage) = StageName::parse(&body.stage) else { return Ok(()) };
+    let Some(name) = StageName::parse(&body.stage) else { return Ok(()) };
     if !state.trust().is_strict() {
         return Ok(());
     }
     let files = documents::listing(&workspace.root)
         .map_err(|failure| Refusal::new(&codes::ARTIFACTS_MISSING, failure.message))?;
     let number = number(entry.envelope().stream.as_deref());
-    stage_files::accepts(state, number, stage, &files)
+    stage_files::accepts(state, number, name, &files)
 }

@@ -213,7 +213,7 @@ const CASES: &[Case] = &[
                 L1,
                 r#""updated_after_stage": "iteration:final""#,
                 r#""updated_after_stage": "end""#,
-            )
+            );
         },
         ("bad-word", L1, "updated_after_stage", "end"),
     ),
@@ -232,7 +232,7 @@ const CASES: &[Case] = &[
                 M,
                 "\"family\": \"Representation and Parameter Analysis",
                 "\"family\": \"Guessing",
-            )
+            );
         },
         ("bad-word", M, "behaviors[0].mechanisms[0].family", "Guessing / Steering Vectors"),
     ),
@@ -251,7 +251,7 @@ const CASES: &[Case] = &[
                 "rounds/round_1/review-stage/REVIEW_STATE.json",
                 "\"iterations_consumed\": 3",
                 "\"iterations_consumed\": 2",
-            )
+            );
         },
         ("disagrees", "rounds/round_1/review-stage/REVIEW_STATE.json", "iterations_consumed", "2"),
     ),
@@ -262,7 +262,7 @@ const CASES: &[Case] = &[
                 "rounds/round_1/review-stage/REVIEW_STATE.json",
                 "\"last_score\": 6",
                 "\"last_score\": 6.5",
-            )
+            );
         },
         ("disagrees", "rounds/round_1/review-stage/REVIEW_STATE.json", "last_score", "6.5"),
     ),
@@ -277,7 +277,7 @@ const CASES: &[Case] = &[
                 "rounds/round_1/refine-logs/EXPERIMENT_RESULTS.md",
                 "established",
                 "not-established",
-            )
+            );
         },
         (
             "disagrees",
@@ -293,7 +293,7 @@ const CASES: &[Case] = &[
                 "rounds/round_1/refine-logs/MECHANISM_ROUTING.md",
                 "Representation and Parameter Analysis",
                 "Probing",
-            )
+            );
         },
         (
             "disagrees",
@@ -313,7 +313,7 @@ const CASES: &[Case] = &[
                 L1,
                 "\"mechanism_strategy\": \"Location \u{2192} Causal Intervention\"",
                 "\"mechanism_strategy\": \"Location\"",
-            )
+            );
         },
         (
             "disagrees",
@@ -346,7 +346,7 @@ const CASES: &[Case] = &[
                 L1,
                 "  \"project\": \"Negation scope decays with intervening clauses\",\n",
                 "",
-            )
+            );
         },
         ("missing-field", L1, "project", ""),
     ),
@@ -405,7 +405,7 @@ const CASES: &[Case] = &[
                 L1,
                 r#""stage2_skip_reason": "max_verify_claims_cap""#,
                 r#""stage2_skip_reason": null"#,
-            )
+            );
         },
         ("not-derived", L1, "claims[1].verify.stage2_skip_reason", ""),
     ),
@@ -459,7 +459,7 @@ const CASES: &[Case] = &[
                 L1,
                 "\"open_items\": [",
                 &format!("\"deep\": {}{}, \"open_items\": [", "[".repeat(20), "]".repeat(20)),
-            )
+            );
         },
         ("too-deep", L1, "deep[0][0][0][0][0][0][0][0][0][0][0][0][0]", "[[[[[[[]]]]]]]"),
     ),
@@ -576,6 +576,25 @@ fn a_file_that_the_next_round_writes_anew_is_taken_over_whole_or_not_at_all() {
     let mut files = Files::new();
     put(&mut files, "README.md", b"nothing of a program");
     assert_eq!(plan(&survey(&files)), Err(Blocked::Nothing));
+}
+
+#[test]
+fn a_file_that_is_too_large_to_read_is_said_or_stops_the_import() {
+    let without = |path: &str| {
+        let mut survey = survey(&between_rounds());
+        let file = survey.files.iter_mut().find(|file| file.path == path).unwrap();
+        file.content = None;
+        plan(&survey)
+    };
+    let markdown = "rounds/round_1/CLAIMS_LEDGER.md";
+    for path in [L1, markdown] {
+        let found = without(path).unwrap().unverified;
+        assert!(
+            found.iter().any(|doubt| doubt.code == "too-large" && doubt.file == path),
+            "{found:?}"
+        );
+    }
+    assert!(matches!(without(M), Err(Blocked::File(doubt)) if doubt.code == "too-large"));
 }
 
 #[test]

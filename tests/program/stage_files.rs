@@ -109,8 +109,9 @@ fn routing_takes_the_last_line_of_a_name_and_no_remark() {
 
 #[test]
 fn the_verdict_on_the_phenomenon_stands_at_the_head_of_the_results() {
-    let line = |status, is_terminal| Some(PhenomenonLine { status, is_terminal });
     use PhenomenonStatus::{Conditional, Inconclusive, NotEstablished};
+
+    let line = |status, is_terminal| Some(PhenomenonLine { status, is_terminal });
     assert_eq!(
         phenomenon("phenomenon_status: not-established\n"),
         line(NotEstablished, Some(true))

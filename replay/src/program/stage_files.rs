@@ -456,17 +456,17 @@ pub fn resume_case(state: &State, number: u64, files: &Listing) -> Resume {
 pub fn accepts(
     state: &State,
     number: u64,
-    stage: StageName,
+    name: StageName,
     files: &Listing,
 ) -> Result<(), Refusal> {
     let round = state.program().round(number).unwrap_or_default();
     let targets = targets(&round);
     let claims = Claims { known: &round.claims, targets: &targets };
-    match lacks(stage, files, claims, round.phenomenon_ended()).first() {
+    match lacks(name, files, claims, round.phenomenon_ended()).first() {
         None => Ok(()),
         Some(lack) => Err(Refusal::new(
             &codes::ARTIFACTS_MISSING,
-            format!("stage `{stage}` left no `{lack}` with content in the workspace"),
+            format!("stage `{name}` left no `{lack}` with content in the workspace"),
         )),
     }
 }

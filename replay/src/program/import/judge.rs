@@ -223,8 +223,9 @@ fn share(claim: &ImportedClaim, place: &str, doubts: &mut Doubts) {
     }
     // Two places are what the file keeps; the share must round to them.
     let passed = BigDecimal::from(u64::try_from(passed).unwrap_or(0));
-    let difference = (stated.value() * BigDecimal::from(counted) - &passed) * BigDecimal::from(200);
-    if counted == 0 || difference.abs() > BigDecimal::from(counted) {
+    let allowed = BigDecimal::from(counted);
+    let difference = (stated.value() * &allowed - &passed) * BigDecimal::from(200);
+    if counted == 0 || difference.abs() > allowed {
         let why = format!("the axes give {passed} of {counted}");
         doubts.add("not-derived", place, stated.as_str(), why);
     }
@@ -255,10 +256,11 @@ fn named_files(
         artifacts.map(|(n, path)| (format!("{place}.artifacts[{n}]"), Some(path.as_str())));
     for (place, path) in of_claim.chain(of_figures) {
         let Some(path) = path else { continue };
-        // A pointer into a document names the document.
-        let file = path.split(['#', ' ']).next().unwrap_or_default();
-        if !file.is_empty() && !files.exists(&format!("{folder}{file}")) {
-            doubts.add("missing-file", place, path, format!("there is no `{folder}{file}`"));
+        // A pointer into a document, or a remark behind it, names the document.
+        let document = path.split(['#', ' ']).next().unwrap_or_default();
+        let is_there = |path: &str| files.exists(&format!("{folder}{path}"));
+        if !document.is_empty() && !is_there(path) && !is_there(document) {
+            doubts.add("missing-file", place, path, format!("there is no `{folder}{document}`"));
         }
     }
 }

@@ -283,18 +283,14 @@ impl<'j> Fields<'j> {
 
     /// A text or null.
     pub fn text_or_null(&mut self, key: &'static str, doubts: &mut Doubts) -> Option<String> {
-        match self.required(key, "a text or null", doubts)? {
-            Json::Null => None,
-            json => Some(as_text(json, &self.place(key), doubts)),
-        }
+        let json = self.required(key, "a text or null", doubts)?;
+        (*json != Json::Null).then(|| as_text(json, &self.place(key), doubts))
     }
 
     /// A text that may be missing.
     pub fn optional_text(&mut self, key: &'static str, doubts: &mut Doubts) -> Option<String> {
-        match self.optional(key)? {
-            Json::Null => None,
-            json => Some(as_text(json, &self.place(key), doubts)),
-        }
+        let json = self.optional(key)?;
+        (*json != Json::Null).then(|| as_text(json, &self.place(key), doubts))
     }
 
     /// The items of a list.
@@ -327,10 +323,8 @@ impl<'j> Fields<'j> {
 
     /// A count or null.
     pub fn count_or_null(&mut self, key: &'static str, doubts: &mut Doubts) -> Option<u64> {
-        match self.required(key, "an integer or null", doubts)? {
-            Json::Null => None,
-            json => Some(as_count(json, &self.place(key), doubts)),
-        }
+        let json = self.required(key, "an integer or null", doubts)?;
+        (*json != Json::Null).then(|| as_count(json, &self.place(key), doubts))
     }
 
     /// A decimal or null.
@@ -339,7 +333,9 @@ impl<'j> Fields<'j> {
         let (written, is_number) = match json {
             Json::Null => return None,
             Json::Number(written) => (written.clone(), true),
-            other => (literal(other), false),
+            Json::Bool(_) | Json::Text(_) | Json::Array(_) | Json::Object(_) => {
+                (literal(json), false)
+            }
         };
         match Decimal::parse(&written) {
             Ok(decimal) => {
@@ -366,6 +362,7 @@ impl<'j> Fields<'j> {
     }
 
     /// The members of a member.
+    #[must_use]
     pub fn object(&mut self, key: &'static str, doubts: &mut Doubts) -> Self {
         let found = self.optional(key);
         if found.is_none() && self.is_absent {

@@ -113,7 +113,7 @@ pub fn interest(path: &str) -> Interest {
         return Interest::Content;
     }
     let inside = in_round(path);
-    let is_table = inside.starts_with("figures/") && inside.ends_with(".md");
+    let is_table = inside.starts_with("figures/") && has_end(inside, "md");
     if [LEDGER, MARKDOWN].contains(&inside) || stage_files::is_read(inside) || is_table {
         return Interest::Content;
     }
@@ -122,6 +122,11 @@ pub fn interest(path: &str) -> Interest {
     let is_cost = top == "runs" && rest.ends_with("/cost.json");
     let is_note = ["task.md", "MANIFEST.md", "findings.md"].contains(&inside);
     if is_document || is_cost || is_note { Interest::Digest } else { Interest::Name }
+}
+
+/// Whether a path has an ending.
+fn has_end(path: &str, end: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, found)| found == end)
 }
 
 /// Whether a name at the root belongs to no round, so that its folder need not be walked.
@@ -422,7 +427,7 @@ fn read_live(
         |folder: &&str| files.by_path.keys().any(|path| path.starts_with(&format!("{folder}/")));
     let has_text = files.by_path.get(MARKDOWN).is_some_and(|file| file.bytes > 0);
     let has_ledger = files.by_path.contains_key(LEDGER);
-    if !has_ledger && !has_text && !stage_files::FOLDERS.iter().any(|folder| leaves(&folder)) {
+    if !has_ledger && !has_text && !stage_files::FOLDERS.into_iter().any(leaves) {
         return Ok(None);
     }
     let mut doubts = Doubts::of(LEDGER);
