@@ -424,7 +424,7 @@ fn read_live(
     memory: Option<&ImportedMemory>,
 ) -> Result<Option<OldRound>, Blocked> {
     let leaves =
-        |folder: &&str| files.by_path.keys().any(|path| path.starts_with(&format!("{folder}/")));
+        |folder: &str| files.by_path.keys().any(|path| path.starts_with(&format!("{folder}/")));
     let has_text = files.by_path.get(MARKDOWN).is_some_and(|file| file.bytes > 0);
     let has_ledger = files.by_path.contains_key(LEDGER);
     if !has_ledger && !has_text && !stage_files::FOLDERS.into_iter().any(leaves) {

@@ -43,6 +43,12 @@ impl Program {
         }
         for file in body.files.iter().flatten() {
             self.imports.put(&file.path, file.b3);
+            // The index is the witness that the figures were made, be there any or none.
+            if let Some(ledger) = &body.ledger
+                && file.path == format!("{}figures/INDEX.md", ledger.folder)
+            {
+                self.figures.upsert(&key(ledger.round), |record| record.is_finished = true);
+            }
         }
         if let Some(memory) = &body.memory {
             self.import_memory(memory);
