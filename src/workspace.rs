@@ -3,6 +3,8 @@
 //! Reading verbs fold what HEAD promises, without a lock and without judging signatures, and say so. Writing
 //! goes through [`crate::engine::Engine`].
 
+pub mod documents;
+
 use std::{
     fs, io,
     ops::ControlFlow,

@@ -5,7 +5,7 @@
 #     tests/end-to-end.sh RP_BINARY DIR
 #
 # DIR is made, or empty. It holds afterwards `program/`, whose journal has the whole sample; `refusals/`, the same
-# with each line of rejected.jsonl tried where it must fail; `quickstart/`; and `home/` with the keys. $PYTHON
+# with each line of rejected.jsonl tried where it must fail; `import/`, the second round after an import of the first; `quickstart/`; and `home/` with the keys. $PYTHON
 # (else python3) needs the packages that spec/verify.py names.
 set -euo pipefail
 
@@ -172,11 +172,30 @@ cmp "$dir/out" "$sample/research_memory.json" || fail "memory differs where refu
 ends 0 "$rp" -C "$dir/refusals" validate
 verifies "$dir/refusals"
 
+say "a project in files is taken over, continued for a round and archived"
+begin "$dir/import"
+mkdir -p "$dir/import/rounds/round_1"
+cp "$sample/round_1/claims_ledger.json" "$sample/round_1/CLAIMS_LEDGER.md" "$dir/import/rounds/round_1/"
+cp "$sample/round_1/research_memory.json" "$dir/import/"
+ends 0 "$rp" -C "$dir/import" import program . --name negation-decay --json
+ends 0 "$rp" -C "$dir/import" import program . --name negation-decay --json
+ends 0 "$rp" -C "$dir/import" validate
+sed -n '202,257p' "$sample/events.jsonl" >"$dir/batch"
+ends 0 "$rp" -C "$dir/import" append --batch --file "$dir/batch"
+ends 0 "$rp" -C "$dir/import" sync
+for round in 1 2; do
+    cmp "$dir/import/rounds/round_$round/claims_ledger.json" "$sample/round_$round/claims_ledger.json"
+    cmp "$dir/import/rounds/round_$round/CLAIMS_LEDGER.md" "$sample/round_$round/CLAIMS_LEDGER.md"
+done
+cmp "$dir/import/research_memory.json" "$sample/research_memory.json"
+ends 0 "$rp" -C "$dir/import" validate
+verifies "$dir/import"
+
 say "quickstart makes a program once, and never over another"
 ends 0 "$rp" -C "$dir" quickstart quickstart
 ends 73 "$rp" -C "$dir" quickstart quickstart
 ends 0 "$rp" -C "$dir/quickstart" validate
 verifies "$dir/quickstart"
 
-rm -f "$dir/out" "$dir/err" "$dir/receipt"
+rm -f "$dir/out" "$dir/err" "$dir/receipt" "$dir/batch"
 say "done"

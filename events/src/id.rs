@@ -129,6 +129,13 @@ bytes_id!(
     /// A caller's idempotency key, hashed to 16 bytes.
     Idem, 16);
 
+impl Digest {
+    /// BLAKE3 of some bytes.
+    pub fn b3(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
 /// Declares an ASCII identifier made by `parse` alone.
 macro_rules! name_id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -1,6 +1,6 @@
 //! The table of views: a row each, with a name, a sentence and a function.
 
-use rp_events::Refusal;
+use rp_events::{Digest, Refusal};
 
 use crate::{State, document::Document, program, trust};
 
@@ -47,6 +47,17 @@ pub struct Place {
     pub args: Args,
     /// In which format.
     pub format: &'static str,
+    /// BLAKE3 of the file as it was imported. Until the record adds to what the file shows, its own bytes hold
+    /// as the fold's do: an older writer had other blanks, and an archive is not rewritten.
+    pub as_imported: Option<Digest>,
+}
+
+impl Place {
+    /// Whether a file's bytes are what is due: the fold's, or those that were imported.
+    pub fn holds(&self, due: &str, found: &[u8]) -> bool {
+        found == due.as_bytes()
+            || self.as_imported.is_some_and(|digest| digest == Digest::b3(found))
+    }
 }
 
 /// Why a view shows nothing.
@@ -64,6 +75,7 @@ pub enum ViewError {
 pub static VIEWS: &[&View] = &[
     &program::views::LEDGER,
     &program::views::MEMORY,
+    &program::views::FIGURES,
     &program::views::NEXT_TASK,
     &program::views::STATUS,
     &trust::views::TRUST,

@@ -7,6 +7,7 @@ pub mod fold;
 pub mod gate;
 pub mod head;
 pub mod help;
+pub mod import;
 pub mod init;
 pub mod key;
 pub mod kinds;
@@ -44,6 +45,8 @@ pub enum Verb {
     Head(head::Args),
     /// Print a view of the record.
     Fold(fold::Args),
+    /// Take over what was kept in files before.
+    Import(import::Args),
     /// Write the file views where their readers expect them.
     Sync(sync::Args),
     /// List events, newest last.
@@ -114,6 +117,7 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Append(args) => append::run(&args, settings, out),
         Verb::Head(args) => head::run(&args, settings, out),
         Verb::Fold(args) => fold::run(&args, settings, out),
+        Verb::Import(args) => import::run(&args, settings, out),
         Verb::Sync(args) => sync::run(&args, settings, out),
         Verb::Log(args) => log::run(&args, settings, out),
         Verb::Show(args) => show::run(&args, settings, out),

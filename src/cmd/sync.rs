@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         let path = workspace.root.join(&place.path);
         let found =
             workspace.file(&place.path).map_err(|error| Failure::io("read", &path, &error))?;
-        if found.as_deref() == Some(text.as_bytes()) {
+        if found.as_deref().is_some_and(|found| place.holds(&text, found)) {
             same += 1;
         } else if args.check {
             let how =

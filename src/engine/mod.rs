@@ -4,6 +4,7 @@
 //! passed the same functions that an auditor runs over it later.
 
 mod failure;
+mod witness;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -339,6 +340,7 @@ impl Engine {
                 let parsed = entry::parse(&entry).expect("we assembled it");
                 let admitted =
                     rp_events::verify(parsed, &self.state).and_then(|v| self.state.admit(v))?;
+                witness::accepted(&self.workspace, &self.state, admitted.entry())?;
                 Ok(receipt(placed.envelope.seq, admitted.entry().id(), draft))
             }
             (None | Some(Turn::New(_)), _, None) => {
@@ -367,6 +369,7 @@ impl Engine {
         let parsed = entry::parse(entry).expect("we assembled it");
         let (verified, job) = Verified::pending(parsed, &self.state)?;
         let admitted = self.state.admit(verified)?;
+        witness::accepted(&self.workspace, &self.state, admitted.entry())?;
         let id = admitted.entry().id();
         self.state.apply(&admitted);
         jobs.push(job);
@@ -405,7 +408,8 @@ impl Engine {
         recorded: &BTreeMap<Idem, (Envelope, EventId)>,
     ) -> Result<Turn, Failure> {
         let secret = self.secret(&draft.signer)?;
-        let data = draft.event.encode()?;
+        let first = recorded.get(&entry::idem(&draft.idem)).map(|(first, _)| first.req);
+        let data = witness::payload(&self.workspace, &self.state, draft, first)?;
         let kind = draft.event.kind();
         let clock = &self.workspace.settings.clock;
         let envelope = Envelope {

@@ -9,7 +9,7 @@ mod refusals;
 use crate::support::env::{Env, rejected};
 
 /// Every verb, as it stands after `rp`.
-const VERBS: [&str; 45] = [
+const VERBS: [&str; 47] = [
     "init",
     "key",
     "key new",
@@ -21,6 +21,8 @@ const VERBS: [&str; 45] = [
     "append",
     "head",
     "fold",
+    "import",
+    "import program",
     "sync",
     "log",
     "show",

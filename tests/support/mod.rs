@@ -3,6 +3,7 @@
 pub(crate) mod corpus;
 pub(crate) mod env;
 pub(crate) mod faulty;
+pub(crate) mod project;
 pub(crate) mod record;
 pub(crate) mod tail;
 pub(crate) mod vector;

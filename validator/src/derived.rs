@@ -30,7 +30,7 @@ pub fn check(state: &State, read: ReadFile<'_>, report: &mut Report) {
             };
             report.counts.views += 1;
             match render(state, &place.args, place.format) {
-                Ok(due) if due.as_bytes() == found => {}
+                Ok(due) if place.holds(&due, &found) => {}
                 Ok(due) => {
                     let text = format!(
                         "the file is not the fold of `{}`: {}",

@@ -7,7 +7,7 @@ use crate::{
     id::{BehaviorId, ClaimId, ConstraintId},
     json::{nullable, optional},
     number::Decimal,
-    program::flags::Flags,
+    program::{flags::Flags, stages::Artifact},
 };
 
 /// The payload of `program.created`.
@@ -18,102 +18,6 @@ pub struct ProgramCreated {
     pub program: String,
     /// What it is about.
     pub direction: String,
-}
-
-/// The payload of `program.imported`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProgramImported {
-    /// The numbers of the rounds archived before.
-    pub archives: Vec<u64>,
-    /// What the old memory file held, or a part of it; null if this event brings none.
-    #[serde(deserialize_with = "nullable")]
-    pub memory: Option<ImportedMemory>,
-    /// The highest round number ever used.
-    pub highest_round: u64,
-    /// The round whose files still lie at the root; it is archived or discarded before another opens.
-    #[serde(default, deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
-    pub live_round: Option<u64>,
-}
-
-/// A research memory, or a part of one, as its file had it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ImportedMemory {
-    /// The overarching direction.
-    pub direction: String,
-    /// The behaviors, in the order of the file.
-    pub behaviors: Vec<ImportedBehavior>,
-    /// Candidates that nobody has tried.
-    pub untried_behavior_directions: Vec<String>,
-}
-
-/// A behavior as the memory file had it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ImportedBehavior {
-    /// The behavior.
-    pub id: BehaviorId,
-    /// The phenomenon in one sentence.
-    pub statement: String,
-    /// `established`, `conditional`, `not-established` or `inconclusive`.
-    pub status: String,
-    /// What is known of it.
-    pub behavior_conclusion: String,
-    /// How much it matters.
-    pub impact: ImportedImpact,
-    /// The round in which status or conclusion last changed.
-    pub decided_in_round: u64,
-    /// The attempts at a mechanism, one a round.
-    pub mechanisms: Vec<ImportedMechanism>,
-    /// The directions that no attempt took.
-    pub untried_mechanism_directions: Vec<String>,
-}
-
-/// An impact assessment as the memory file had it; empty where there was none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ImportedImpact {
-    /// Why it matters.
-    pub assessment: String,
-    /// What was recommended.
-    pub recommendation: String,
-    /// The round of the assessment.
-    #[serde(deserialize_with = "nullable")]
-    pub assessed_in_round: Option<u64>,
-}
-
-/// An attempt at a mechanism as the memory file had it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ImportedMechanism {
-    /// The round of the attempt.
-    pub round: u64,
-    /// The chain of directions.
-    pub direction: String,
-    /// The method's family; null if the round was behavioral only.
-    #[serde(deserialize_with = "nullable")]
-    pub family: Option<String>,
-    /// The finding in one sentence.
-    pub headline: String,
-    /// What was found of each claim.
-    pub claims: Vec<ClaimFinding>,
-    /// Where the round's files lie.
-    pub archived_to: String,
-}
-
-/// A claim as a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClaimFinding {
-    /// The claim.
-    pub id: ClaimId,
-    /// What was claimed.
-    pub statement: String,
-    /// What was measured and what decided.
-    pub method: String,
-    /// What was found.
-    pub conclusion: String,
 }
 
 /// The payload of `task.recorded`.
@@ -200,6 +104,19 @@ pub struct RoundResumed {
     /// The first stage that must; null if none must.
     #[serde(deserialize_with = "nullable")]
     pub resume_from: Option<String>,
+    /// The files of interrupted stages that were found whole, by digest; only `rp` itself fills it in.
+    #[serde(default, deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<Vec<FoundStage>>,
+}
+
+/// A stage that was interrupted after it had left all its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FoundStage {
+    /// The stage.
+    pub stage: String,
+    /// Its files.
+    pub artifacts: Vec<Artifact>,
 }
 
 /// The payload of `round.discarded`.

@@ -294,6 +294,14 @@ words!(
 );
 
 impl Ending {
+    /// The ending that a pipeline status names, bare or with its qualifier (E.1, L26); `None` while it runs.
+    pub fn leading(status: &str) -> Option<Self> {
+        if status.starts_with("halted-at-") {
+            return Some(Self::Halted);
+        }
+        Self::parse(status.split(' ').next().unwrap_or_default())
+    }
+
     /// Whether the ending is a scientific outcome, which the memory keeps.
     pub fn is_scientific(self) -> bool {
         match self {

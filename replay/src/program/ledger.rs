@@ -101,10 +101,10 @@ pub struct MainExperiment {
     pub headline: String,
 }
 
-/// The verify stage's outcome. `robustness` is a fraction of two counts; printed with two decimals.
+/// The verify stage's outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verify {
-    pub robustness: Option<Fraction>,
+    pub robustness: Option<Share>,
     pub method: String,
     pub dataset: String,
     pub model: String,
@@ -126,6 +126,15 @@ impl Default for Verify {
             stage2_skip_reason: None,
         }
     }
+}
+
+/// The share of consistent variants; printed with two decimals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Share {
+    /// Of two counts, exact.
+    Exact(Fraction),
+    /// As an imported file rounded it; the counts behind it are not known.
+    Stated(Decimal),
 }
 
 /// An exact fraction: `passed` of `eligible` variants, which is never 0.

@@ -12,7 +12,7 @@ use rp_replay::program::{
     Program, codes,
     command::{self, Command, Stop},
     constants::StageName,
-    guard, passage, resumption, task,
+    guard, passage, resumption, stage_files, task,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::{
     exit::Exit,
     out::Out,
     porcelain::{self, Signed},
-    workspace::{Settings, Workspace},
+    workspace::{Settings, Workspace, documents},
 };
 
 /// Files beside the folders of [`passage::OUTPUTS`] that show what a round left.
@@ -311,11 +311,19 @@ impl Beginning<'_> {
             return Err(nothing(format!("round {round}, the latest, is {what}")).into());
         }
         not_moving(&standing, round)?;
-        let resumption = resumption::of(program, round, command.loops())
+        // The engine opens the same files again and puts their digests into the event.
+        let found = stage_files::resume_case(
+            self.engine.state(),
+            round,
+            &documents::listing(&self.workspace.root)?,
+        );
+        let found: Vec<StageName> = found.found.into_iter().map(|(stage, _)| stage).collect();
+        let resumption = resumption::of(program, round, command.loops(), &found)
             .ok_or_else(|| nothing(format!("the record holds nothing of round {round}")))?;
         let event = Event::RoundResumed(Box::new(RoundResumed {
             complete: resumption.complete.iter().map(ToString::to_string).collect(),
             resume_from: resumption.from.map(|stage| stage.to_string()),
+            on_disk: None,
         }));
         Ok(Begun { round, event, resumes: true, resumption: Some(resumption) })
     }

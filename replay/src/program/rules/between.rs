@@ -69,7 +69,7 @@ pub(super) fn transition(scene: &Scene<'_>, body: &TransitionRequested) -> Rulin
     })?;
     let begun = StageName::ALL.iter().any(|name| scene.round.stages.of(*name).attempt > 0);
     // Whatever an imported live round left, it left before this journal.
-    let imported = scene.program.course().imports > 0;
+    let imported = scene.round.imported.is_some();
     hold(begun || imported, &codes::NO_OUTPUTS, || {
         format!("no stage of round {} was ever dispatched", scene.number)
     })?;

@@ -10,6 +10,7 @@ mod constraints;
 mod endings;
 mod experiment;
 mod figures;
+mod import;
 mod iteration;
 mod memory;
 mod plan;
@@ -19,6 +20,8 @@ mod routing;
 mod runs;
 pub(super) mod stages;
 mod verify;
+
+pub(super) use stages::{is_complete, is_whole};
 
 use std::sync::Arc;
 
@@ -236,7 +239,7 @@ fn window(event: &Event) -> Window {
 fn decide(scene: &Scene<'_>, event: &Event) -> Ruling {
     match event {
         Event::ProgramCreated(body) => rounds::created(body),
-        Event::ProgramImported(body) => rounds::imported(scene, body),
+        Event::ProgramImported(body) => import::imported(scene, body),
         Event::TaskRecorded(body) => rounds::task(scene, body),
         Event::RunRefused(body) => rounds::run_refused(body),
         Event::FlagsResolved(body) => rounds::flags(scene, body),

@@ -5,13 +5,12 @@ use rp_events::{
     BehaviorId, Refusal,
     program::{
         BudgetReported, CountOrAuto, Flags, FlagsResolved, GpuPin, MemoryRead, ModelsResolved,
-        ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRefused, StageModel, Switch,
-        TaskRecorded,
+        ProgramCreated, RoundOpened, RoundResumed, RunRefused, StageModel, Switch, TaskRecorded,
     },
     refusal::general,
 };
 
-use super::{Ruling, Scene, filled, hold, stage, word};
+use super::{Ruling, Scene, filled, hold, stage, stages, word};
 use crate::program::{
     Program, codes,
     command::REASONS,
@@ -34,31 +33,6 @@ pub(super) fn none_created(program: &Program) -> Ruling {
 pub(super) fn created(body: &ProgramCreated) -> Ruling {
     filled(&body.program, "program")?;
     filled(&body.direction, "direction")
-}
-
-pub(super) fn imported(scene: &Scene<'_>, body: &ProgramImported) -> Ruling {
-    let course = scene.program.course();
-    let recorded = scene.state.record().stream("program").version;
-    hold(recorded == 1 + course.imports, &codes::IMPORT_LATE, || {
-        format!("an import follows the program's creation; {recorded} events stand already")
-    })?;
-    let memory = body.memory.iter();
-    let named = memory.clone().flat_map(|memory| &memory.behaviors).flat_map(|behavior| {
-        let attempts = behavior.mechanisms.iter().map(|attempt| attempt.round);
-        attempts.chain([behavior.decided_in_round])
-    });
-    let highest = named.chain(body.archives.iter().copied()).chain(body.live_round).max();
-    hold(highest.is_none_or(|n| n <= body.highest_round), &codes::ROUND_NUMBER, || {
-        let highest = highest.unwrap_or(0);
-        format!("`highest_round` is {}, the import names round {highest}", body.highest_round)
-    })?;
-    for behavior in memory.flat_map(|memory| &memory.behaviors) {
-        let id = behavior.id.as_str();
-        hold(scene.program.behavior(id).is_none(), &codes::BEHAVIOR_EXISTS, || {
-            format!("the memory holds `{id}` already")
-        })?;
-    }
-    Ok(())
 }
 
 pub(super) fn task(scene: &Scene<'_>, body: &TaskRecorded) -> Ruling {
@@ -220,8 +194,10 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
     })?;
     let resume = course.flags.as_ref().is_some_and(|flags| flags.resume);
     hold(resume, &codes::FLAGS_MISSING, || "no flags are resolved that ask to resume".to_owned())?;
+    stages::found(scene, body)?;
     let loops = course.flags.as_ref().is_none_or(|flags| flags.review_loop);
-    let resumption = resumption(scene.program, scene.number, &scene.round, loops);
+    let complete = |name: StageName| stages::is_complete_with(scene, name, body);
+    let resumption = resumption(&scene.round, loops, complete);
     let due: Vec<&str> = resumption.complete.iter().map(|name| name.as_str()).collect();
     hold(body.complete == due, &codes::RESUME_MISMATCH, || {
         format!(

@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 
 use rp_events::{
-    Refusal,
+    Digest, Refusal,
     program::{
-        GateDecided, StageAccepted, StageDispatched, StageRejected, StageReturned, StageSkipped,
-        StageSuperseded,
+        Artifact, GateDecided, RoundResumed, StageAccepted, StageDispatched, StageRejected,
+        StageReturned, StageSkipped, StageSuperseded,
     },
+    refusal::general,
 };
 
 use super::{Ruling, Scene, constraints, hold, stage, word};
 use crate::program::{
     Program, codes,
     constants::{Ending, REJECTIONS_MAX, StageName},
-    state::{Answer, Handoff, Life, Round, Routing, Stage, StageState},
+    stage_files::due_files,
+    state::{Answer, Handoff, Life, Routing, Stage, StageState},
 };
 
 /// Holds a stage to be the one that is dispatched next, at this attempt.
@@ -127,6 +129,10 @@ pub(super) fn returned(scene: &Scene<'_>, body: &StageReturned) -> Ruling {
     })?;
     let outcomes = ["ok", "needs-decision", "crashed", "awaiting-upstream", "phenomenon-terminal"];
     word(&body.outcome, "outcome", &outcomes)?;
+    // In `strict` nobody is believed: `rp` opened the files, or they are not named.
+    if scene.state.trust().is_strict() {
+        witnessed(&body.artifacts)?;
+    }
     match body.outcome.as_str() {
         "awaiting-upstream" => {
             let handoff = &scene.program.review_loop(scene.number).handoff;
@@ -160,8 +166,7 @@ pub(super) fn accepted(scene: &Scene<'_>, body: &StageAccepted) -> Ruling {
     hold(own.attempt == body.attempt, &codes::NOT_RUNNING, || {
         format!("attempt {} of stage `{name}` returned; found {}", own.attempt, body.attempt)
     })?;
-    let missing = missing(scene.program, scene.number, &scene.round, name, files);
-    if let Some(missing) = missing {
+    if let Some(missing) = missing(scene.program, scene.number, name, files) {
         return Err(Refusal::new(
             &codes::ARTIFACTS_MISSING,
             format!("stage `{name}` left no `{missing}` with content"),
@@ -187,29 +192,11 @@ pub(super) fn accepted(scene: &Scene<'_>, body: &StageAccepted) -> Ruling {
 fn missing(
     program: &Program,
     number: u64,
-    round: &Round,
     name: StageName,
     files: &BTreeSet<String>,
 ) -> Option<String> {
-    let due: &[&str] = match name {
-        StageName::Claim => &[
-            "idea-stage/IDEA_REPORT.md",
-            "refine-logs/FINAL_PROPOSAL.md",
-            "refine-logs/EXPERIMENT_PLAN.md",
-        ],
-        StageName::Experiment if round.phenomenon_ended() => &["refine-logs/EXPERIMENT_RESULTS.md"],
-        StageName::Experiment => &[
-            "refine-logs/MECHANISM_ROUTING.md",
-            "refine-logs/EXPERIMENT_RESULTS.md",
-            "refine-logs/EXPERIMENT_TRACKER.md",
-        ],
-        StageName::Verify => &["verify/VERIFY_REPORT.md", "verify/INTEGRITY_AUDIT.md"],
-        StageName::Iteration => &[
-            "review-stage/AUTO_REVIEW.md",
-            "review-stage/REVIEW_STATE.json",
-            "review-stage/AUTO_ITERATION_FINAL_REPORT.md",
-        ],
-    };
+    let round = program.round(number).unwrap_or_default();
+    let due = due_files(name, round.phenomenon_ended());
     if let Some(path) = due.iter().find(|path| !files.contains(**path)) {
         return Some((*path).to_owned());
     }
@@ -237,24 +224,82 @@ fn missing(
 }
 
 /// Whether all of a stage's files are there, so that a resumption need not run it again (H.1).
-pub(in crate::program) fn is_complete(
-    program: &Program,
-    number: u64,
-    round: &Round,
-    name: StageName,
-) -> bool {
-    match &round.stages.of(name).state {
+pub(in crate::program) fn is_complete(program: &Program, number: u64, name: StageName) -> bool {
+    let round = program.round(number).unwrap_or_default();
+    let own = round.stages.of(name);
+    match &own.state {
         StageState::Accepted => true,
-        StageState::Returned { files, .. } => {
-            missing(program, number, round, name, files).is_none()
-        }
-        StageState::Pending
-        | StageState::Running { .. }
+        StageState::Returned { files, .. } => missing(program, number, name, files).is_none(),
+        StageState::Pending => is_whole(program, number, name, &own.found),
+        StageState::Running { .. }
         | StageState::Skipped
         | StageState::Waiting
         | StageState::Stopped { .. }
         | StageState::Crashed => false,
     }
+}
+
+/// Whether a stage is complete, or was interrupted after it had left what a resumption found (H.1).
+pub(super) fn is_complete_with(scene: &Scene<'_>, name: StageName, body: &RoundResumed) -> bool {
+    if is_complete(scene.program, scene.number, name) {
+        return true;
+    }
+    let mut found = body.on_disk.iter().flatten();
+    let Some(found) = found.find(|found| found.stage == name.as_str()) else { return false };
+    let files = found.artifacts.iter().filter(|artifact| artifact.bytes > 0);
+    let files = files.map(|artifact| artifact.path.clone()).collect();
+    is_whole(scene.program, scene.number, name, &files)
+}
+
+/// Whether an interrupted stage left its files, and the events that the files rest on are recorded.
+pub(in crate::program) fn is_whole(
+    program: &Program,
+    number: u64,
+    name: StageName,
+    files: &BTreeSet<String>,
+) -> bool {
+    let recorded = match name {
+        StageName::Claim => program.plan(number).is_some(),
+        StageName::Experiment => true,
+        StageName::Verify => {
+            program.round(number).is_some_and(|round| !round.session.targets.is_empty())
+        }
+        StageName::Iteration => program.review_loop(number).terminated,
+    };
+    recorded && !files.is_empty() && missing(program, number, name, files).is_none()
+}
+
+/// Holds what a resumption found to stages that were interrupted, each once, with the digests of its files.
+pub(super) fn found(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
+    let mut seen = BTreeSet::new();
+    for found in body.on_disk.iter().flatten() {
+        let name = stage(&found.stage)?;
+        let own = scene.round.stages.of(name);
+        let stopped = match own.state {
+            StageState::Running { .. } | StageState::Crashed => true,
+            StageState::Pending
+            | StageState::Returned { .. }
+            | StageState::Accepted
+            | StageState::Skipped
+            | StageState::Waiting
+            | StageState::Stopped { .. } => false,
+        };
+        hold(stopped && seen.insert(name), &codes::RESUME_MISMATCH, || {
+            format!("stage `{name}` was not interrupted, and its files are not looked for")
+        })?;
+        witnessed(&found.artifacts)?;
+    }
+    Ok(())
+}
+
+/// Holds files that were opened to have content and a digest.
+fn witnessed(artifacts: &[Artifact]) -> Ruling {
+    artifacts.iter().try_for_each(|artifact| {
+        let digest = artifact.sha256.as_deref().and_then(Digest::parse);
+        hold(artifact.bytes > 0 && digest.is_some(), &general::ARTIFACT_MISSING, || {
+            format!("`{}` has no content or no digest", artifact.path)
+        })
+    })
 }
 
 pub(super) fn rejected(scene: &Scene<'_>, body: &StageRejected) -> Ruling {
@@ -308,7 +353,7 @@ pub(super) fn skipped(scene: &Scene<'_>, body: &StageSkipped) -> Ruling {
     word(&body.reason, "reason", &reasons)?;
     let late = matches!(name, StageName::Verify | StageName::Iteration);
     let holds = match body.reason.as_str() {
-        "resume-complete" => round.resumed && is_complete(scene.program, scene.number, round, name),
+        "resume-complete" => round.resumed && is_complete(scene.program, scene.number, name),
         "review-loop-false" => {
             name == StageName::Iteration
                 && !round.settings.review_loop

@@ -27,7 +27,7 @@ impl Program {
                 (claim.id.to_string(), claim.entries.iter().map(ToString::to_string).collect())
             })
             .collect();
-        let record = FigurePlan { planned: Some(planned), has_failed: false };
+        let record = FigurePlan { planned: Some(planned), ..FigurePlan::default() };
         self.figures.put(&key(round), record);
     }
 
@@ -52,7 +52,10 @@ impl Program {
     }
 
     pub(super) fn fail_figures(&mut self, round: u64, body: &FiguresBatchFailed) {
-        self.figures.upsert(&key(round), |record| record.has_failed = true);
+        self.figures.upsert(&key(round), |record| {
+            record.has_failed = true;
+            record.error.clone_from(&body.error);
+        });
         self.add_open_item(round, &format!("Figures: batch failed \u{2014} {}", body.error));
     }
 

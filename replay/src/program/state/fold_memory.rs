@@ -32,7 +32,7 @@ impl Program {
         }
         behavior.untried_mechanism_directions = untried(&behavior.mechanisms);
         self.put_behavior(behavior);
-        self.root.edit(ONE, |root| root.has_memory = true);
+        self.touch_memory();
     }
 
     pub(super) fn record_mechanism(&mut self, round: u64, body: &MemoryMechanismRecorded) {
@@ -61,7 +61,7 @@ impl Program {
             }
             behavior.untried_mechanism_directions = untried(&behavior.mechanisms);
         });
-        self.root.edit(ONE, |root| root.has_memory = true);
+        self.touch_memory();
     }
 
     pub(super) fn update_untried(&mut self, round: u64, body: &MemoryUntriedBehaviorsUpdated) {
@@ -69,11 +69,16 @@ impl Program {
             return;
         }
         self.memories.upsert(&key(round), |record| record.has_listed = true);
+        self.touch_memory();
         self.root.edit(ONE, |root| {
-            root.has_memory = true;
             root.untried_behavior_directions.retain(|entry| !body.remove.contains(entry));
             root.untried_behavior_directions.extend(body.append.iter().cloned());
         });
+    }
+
+    fn touch_memory(&mut self) {
+        self.root.edit(ONE, |root| root.has_memory = true);
+        self.course.edit(ONE, |course| course.keeps_old_memory = false);
     }
 
     pub(super) fn judge_settlement(&mut self, body: &SettlementJudged) {
@@ -86,9 +91,12 @@ impl Program {
     }
 }
 
+/// What stands before the number of an archived round's folder.
+pub(crate) const ROUNDS: &str = "rounds/round_";
+
 /// Where a round's files are archived.
 pub(crate) fn archive_of(round: u64) -> String {
-    format!("rounds/round_{round}/")
+    format!("{ROUNDS}{round}/")
 }
 
 /// A behavior after a round's finding, by the table of F.3.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rp_events::program::{
     ApprovalNeeded, ComprehensionDecided, ConstraintsExtracted, ConstraintsInjected,
-    ConstraintsRegenerated, FlagsResolved, ImportedBehavior, OverrideRecorded, PinResolved,
-    ProgramCreated, ProgramImported, RoundOpened, RoundResumed, RunRequested, TaskRecorded,
+    ConstraintsRegenerated, FlagsResolved, OverrideRecorded, PinResolved, ProgramCreated,
+    RoundOpened, RoundResumed, RunRequested, TaskRecorded,
 };
 
 use super::{
@@ -16,11 +16,11 @@ use crate::program::{
     command,
     constants::{Ending, StageName},
     ledger::{Header, RoundEnd},
-    memory::{Behavior, Impact, Mechanism, MechanismClaim},
+    memory::Behavior,
 };
 
 /// The pipeline status of a round without an ending.
-const RUNNING: &str = "running";
+pub(super) const RUNNING: &str = "running";
 
 impl Program {
     pub(super) fn create(&mut self, body: &ProgramCreated) {
@@ -31,59 +31,6 @@ impl Program {
         };
         self.root.put(ONE, root);
         self.course.put(ONE, Course::default());
-    }
-
-    pub(super) fn import(&mut self, body: &ProgramImported) {
-        self.course.edit(ONE, |course| {
-            course.imports += 1;
-            course.highest_round = course.highest_round.max(body.highest_round);
-            course.latest_round = course.latest_round.or(body.live_round);
-        });
-        if let Some(live) = body.live_round {
-            self.rounds.put(&key(live), Round::default());
-            let header = Header { pipeline_status: RUNNING.to_owned(), ..Header::default() };
-            self.headers.put(&key(live), header);
-        }
-        let Some(memory) = &body.memory else { return };
-        self.root.edit(ONE, |root| {
-            root.has_memory = true;
-            if !memory.direction.is_empty() {
-                root.direction.clone_from(&memory.direction);
-            }
-            let fresh = memory.untried_behavior_directions.iter();
-            root.untried_behavior_directions.extend(fresh.cloned());
-        });
-        for behavior in &memory.behaviors {
-            self.import_behavior(behavior);
-        }
-    }
-
-    fn import_behavior(&mut self, old: &ImportedBehavior) {
-        let attempt = |old: &rp_events::program::ImportedMechanism| Mechanism {
-            round: old.round,
-            direction: old.direction.clone(),
-            family: old.family.clone(),
-            headline: old.headline.clone(),
-            claims: old.claims.iter().map(finding).collect(),
-            archived_to: old.archived_to.clone(),
-            reading: None,
-        };
-        self.put_behavior(Behavior {
-            id: old.id.to_string(),
-            statement: old.statement.clone(),
-            status: old.status.clone(),
-            behavior_conclusion: old.behavior_conclusion.clone(),
-            impact: Impact {
-                assessment: old.impact.assessment.clone(),
-                recommendation: old.impact.recommendation.clone(),
-                assessed_in_round: old.impact.assessed_in_round,
-            },
-            decided_in_round: old.decided_in_round,
-            mechanisms: old.mechanisms.iter().map(attempt).collect(),
-            untried_mechanism_directions: old.untried_mechanism_directions.clone(),
-            ordinal: 0,
-            asserted: false,
-        });
     }
 
     /// Puts a behavior, giving it the next ordinal if it is new.
@@ -180,6 +127,11 @@ impl Program {
         self.rounds.edit(&key(round), |record| {
             record.resumed = true;
             if let Some(flags) = flags {
+                // Files do not say which axes a round was on; whoever goes on with it does.
+                if record.behavior_source.is_empty() {
+                    record.behavior_source.clone_from(&flags.behavior_source);
+                    record.mechanism.clone_from(&flags.mechanism);
+                }
                 record.settings = flags;
             }
             if matches!(record.life, Life::Ended(Ending::NeedsDecision | Ending::Halted)) {
@@ -188,6 +140,11 @@ impl Program {
             }
             for name in StageName::ALL {
                 reopen(record, name, body.complete.iter().any(|done| done == name.as_str()));
+            }
+            for found in body.on_disk.iter().flatten() {
+                let Some(name) = StageName::parse(&found.stage) else { continue };
+                let paths = found.artifacts.iter().map(|artifact| artifact.path.clone());
+                record.stages.of_mut(name).found = paths.collect();
             }
         });
         self.reopen_handoff(round);
@@ -263,16 +220,6 @@ impl Program {
                 task.log.push(line);
             }
         });
-    }
-}
-
-/// A finding of an imported attempt.
-fn finding(old: &rp_events::program::ClaimFinding) -> MechanismClaim {
-    MechanismClaim {
-        id: old.id.to_string(),
-        statement: old.statement.clone(),
-        method: old.method.clone(),
-        conclusion: old.conclusion.clone(),
     }
 }
 

@@ -21,6 +21,7 @@ impl Program {
                 stage.gpus.clear();
             }
             stage.pin_holds = None;
+            stage.found.clear();
             clear_gate(record, name);
         });
         if name == StageName::Iteration {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::program::{
     constants::{Axis, Severity, Verdict},
-    ledger::{Fraction, Verify},
+    ledger::{Fraction, Share, Verify},
 };
 
 impl Program {
@@ -82,7 +82,7 @@ impl Program {
         self.works.edit(&at, |work| {
             let derived = verdict(work, &record);
             row = Verify {
-                robustness: derived.robustness,
+                robustness: derived.robustness.map(Share::Exact),
                 method: axis(work, &derived, Axis::Method, &record.settings),
                 dataset: axis(work, &derived, Axis::Dataset, &record.settings),
                 model: axis(work, &derived, Axis::Model, &record.settings),

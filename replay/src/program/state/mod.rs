@@ -4,6 +4,7 @@ mod claim;
 mod fold_claims;
 mod fold_ends;
 mod fold_experiment;
+mod fold_import;
 mod fold_iteration;
 mod fold_memory;
 mod fold_rounds;
@@ -15,12 +16,20 @@ mod work;
 
 use std::sync::Arc;
 
-use rp_events::program::Event;
+use rp_events::{Digest, program::Event};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
-    claim::*, fold_claims::PHENOMENON, fold_ends::qualifier, fold_experiment::exact,
-    fold_verify::verdict, round::*, settings::*, work::*,
+    claim::*,
+    fold_claims::PHENOMENON,
+    fold_ends::qualifier,
+    fold_experiment::exact,
+    fold_import::{behavior as imported_behavior, header as imported_header, row as imported_row},
+    fold_memory::{ROUNDS, archive_of},
+    fold_verify::verdict,
+    round::*,
+    settings::*,
+    work::*,
 };
 use super::{
     ledger::{ClaimRow, Header},
@@ -79,6 +88,7 @@ pub struct Program {
     passages: Table<Passage>,
     overrides: Table<Overrides>,
     notes: Table<u64>,
+    imports: Table<Digest>,
 }
 
 /// The one key of tables that hold one record.
@@ -114,6 +124,7 @@ impl Program {
             passages: Table::new("passages", backing),
             overrides: Table::new("overrides", backing),
             notes: Table::new("notes", backing),
+            imports: Table::new("imports", backing),
         }
     }
 
@@ -149,6 +160,21 @@ impl Program {
     /// Whether a round is archived.
     pub fn is_archived(&self, round: u64) -> bool {
         self.round(round).is_some_and(|round| round.life == Life::Archived)
+    }
+
+    /// Whether the user threw a round away.
+    pub fn is_discarded(&self, round: u64) -> bool {
+        self.round(round).is_some_and(|round| round.life == Life::Discarded)
+    }
+
+    /// How many events took over an older project.
+    pub fn imports(&self) -> u64 {
+        self.course().imports
+    }
+
+    /// BLAKE3 of a file as it lay there when the project was imported.
+    pub fn imported_file(&self, path: &str) -> Option<Digest> {
+        self.imports.get(path).map(|digest| *digest)
     }
 
     /// The behaviors, in the order of first appearance.
@@ -299,6 +325,9 @@ impl Program {
             Event::FiguresPlanned(body) => self.plan_figures(round, body),
             Event::FiguresRecorded(body) => self.record_figures(round, body),
             Event::FiguresBatchFailed(body) => self.fail_figures(round, body),
+            Event::FiguresFinished(_) => {
+                self.figures.upsert(&key(round), |record| record.is_finished = true);
+            }
             Event::FiguresSkipped(body) => self.skip_figures(round, body),
             Event::CaveatAdded(body) => self.add_caveat(round, body.claim.as_str(), &body.text),
             Event::OpenItemAdded(body) => self.add_open_item(round, &body.text),
@@ -330,7 +359,6 @@ impl Program {
             | Event::RunRescaled(_)
             | Event::VerifyCompleted(_)
             | Event::IterationActionRefused(_)
-            | Event::FiguresFinished(_)
             | Event::ConsistencySwept(_)
             | Event::MemorySkipped(_)
             | Event::TransitionReported(_) => {}
@@ -355,5 +383,6 @@ impl Program {
         self.passages.changes(out);
         self.overrides.changes(out);
         self.notes.changes(out);
+        self.imports.changes(out);
     }
 }

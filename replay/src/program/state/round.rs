@@ -44,6 +44,8 @@ pub(crate) struct Round {
     pub(crate) has_failed_run: bool,
     /// What only a human can do, and was asked for last.
     pub(crate) approval: Option<Approval>,
+    /// What is known of a round that was taken over from files.
+    pub(crate) imported: Option<Imported>,
 }
 
 /// Something that only a human can do.
@@ -51,6 +53,15 @@ pub(crate) struct Round {
 pub(crate) struct Approval {
     pub(crate) blocked: String,
     pub(crate) action: String,
+}
+
+/// What is known of a round that was taken over from files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Imported {
+    /// Where its files lay: `rounds/round_N/`, or empty for the root.
+    pub(crate) folder: String,
+    /// Whether some of its ledger could not be taken over, so that its fold is not the whole.
+    pub(crate) is_partial: bool,
 }
 
 impl Round {
@@ -173,6 +184,8 @@ pub(crate) struct Stage {
     pub(crate) gpus: BTreeSet<GpuId>,
     /// The outcome of the device check, once it was made.
     pub(crate) pin_holds: Option<bool>,
+    /// The files that a resumption found of an agent that never came back.
+    pub(crate) found: BTreeSet<String>,
 }
 
 impl Stage {

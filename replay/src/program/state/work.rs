@@ -31,6 +31,8 @@ pub(crate) struct Course {
     pub(crate) behaviors: u64,
     /// The highest number of a behavior called `B` and a number.
     pub(crate) highest_behavior: u64,
+    /// Whether the memory is still the one that was imported.
+    pub(crate) keeps_old_memory: bool,
 }
 
 /// A run that was asked for and not begun.
@@ -174,6 +176,10 @@ pub(crate) struct FigurePlan {
     /// The figures planned, by claim; `None` before the plan.
     pub(crate) planned: Option<BTreeMap<String, Vec<String>>>,
     pub(crate) has_failed: bool,
+    /// What failed, where the figures could not be made.
+    pub(crate) error: String,
+    /// Whether the figures are done and merged, so that their index stands.
+    pub(crate) is_finished: bool,
 }
 
 /// What a round wrote into the memory.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bigdecimal::RoundingMode;
 use rp_events::Decimal;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::program::ledger::{
     ClaimIteration, ClaimRow, DataUse, Figure, Fraction, Header, Journey, MainExperiment, RoundEnd,
-    StageModels, Verify,
+    Share, StageModels, Verify,
 };
 
 /// Renders the file.
@@ -54,17 +55,33 @@ pub(super) fn fractional(value: &Decimal) -> String {
 ///
 /// There are at most three swap axes, so no fraction on record is a tie; half up holds if that changes.
 /// `None` where nothing was eligible.
-pub(super) fn two_places(fraction: Fraction) -> Option<String> {
+fn two_places(fraction: Fraction) -> Option<String> {
     let (passed, eligible) = (u128::from(fraction.passed), u128::from(fraction.eligible));
     let hundredths = (200 * passed + eligible).checked_div(2 * eligible)?;
     Some(format!("{}.{:02}", hundredths / 100, hundredths % 100))
 }
 
-/// The same without a trailing zero in the second place: `1.0`, `0.5`, `0.67`.
-fn robustness(fraction: Fraction) -> Option<Box<RawValue>> {
-    let text = two_places(fraction)?;
-    let text = text.strip_suffix('0').map(str::to_owned).unwrap_or(text);
-    Some(raw(text))
+/// A share with exactly two digits behind the point, rounded half up. `None` where nothing was eligible.
+pub(super) fn share(share: &Share) -> Option<String> {
+    match share {
+        Share::Exact(fraction) => two_places(*fraction),
+        Share::Stated(stated) => {
+            Some(stated.value().with_scale_round(2, RoundingMode::HalfUp).to_plain_string())
+        }
+    }
+}
+
+/// The same without a trailing zero in the second place: `1.0`, `0.5`, `0.67`. A share that a file stated
+/// keeps the places that it had.
+fn robustness(share: &Share) -> Option<Box<RawValue>> {
+    match share {
+        Share::Exact(fraction) => {
+            let text = two_places(*fraction)?;
+            let text = text.strip_suffix('0').map(str::to_owned).unwrap_or(text);
+            Some(raw(text))
+        }
+        Share::Stated(stated) => Some(raw(fractional(stated))),
+    }
 }
 
 fn raw(number: String) -> Box<RawValue> {
@@ -91,7 +108,7 @@ fn claim(row: &ClaimRow) -> Claim<'_> {
 
 fn verify(verify: &Verify) -> VerifyEntry<'_> {
     VerifyEntry {
-        robustness: verify.robustness.and_then(robustness),
+        robustness: verify.robustness.as_ref().and_then(robustness),
         axes: Axes { method: &verify.method, dataset: &verify.dataset, model: &verify.model },
         integrity: &verify.integrity,
         verdict: &verify.verdict,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     DASH,
-    ledger_json::{shortest, two_places},
+    ledger_json::{share, shortest},
     one_line, text,
 };
 use crate::program::ledger::{ClaimRow, Figure, Header, Journey, RoundEnd, Verify};
@@ -199,12 +199,12 @@ pub(super) fn short(statement: &str) -> String {
 
 const SHORT_CHARS_MAX: usize = 60;
 
-fn heading_of(statement: &str) -> String {
+pub(super) fn heading_of(statement: &str) -> String {
     text(&short(statement))
 }
 
 fn robustness(verify: &Verify) -> String {
-    verify.robustness.and_then(two_places).unwrap_or_else(|| DASH.to_owned())
+    verify.robustness.as_ref().and_then(share).unwrap_or_else(|| DASH.to_owned())
 }
 
 fn list(items: &[String], between: &str) -> String {

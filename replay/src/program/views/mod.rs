@@ -2,6 +2,7 @@
 //!
 //! Each file is rendered by a pure function of the records it shows; what stands here only finds the records.
 
+pub mod figures_index;
 pub mod ledger_json;
 pub mod ledger_markdown;
 pub mod memory;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use super::{
     Program,
     ledger::{ClaimRow, Header},
+    state::{Life, archive_of},
 };
 use crate::{
     State, View,
@@ -28,6 +30,13 @@ pub static LEDGER: View = View {
     name: "ledger",
     about: "the claims of a round with their verdicts (`claims_ledger.json`, `CLAIMS_LEDGER.md`)",
     build: Build::File { formats: &["json", "md"], render: ledger, places: ledger_places },
+};
+
+/// The figures of one round.
+pub static FIGURES: View = View {
+    name: "figures",
+    about: "the figures of a round, claim by claim (`figures/INDEX.md`)",
+    build: Build::File { formats: &["md"], render: figures, places: figures_places },
 };
 
 /// The research memory.
@@ -78,34 +87,82 @@ fn round(
     let Some(header) = program.header(number) else {
         return Err(ViewError::Nothing(format!("round {number} has no ledger")));
     };
+    if is_partial(program, number) {
+        let why = format!(
+            "some of round {number}'s ledger could not be taken over from its file; `rp log --kind program.imported` says what, and the file itself stands as it was"
+        );
+        return Err(ViewError::Nothing(why));
+    }
     Ok((header, program.claims(number)))
 }
 
-fn ledger_places(state: &State) -> Vec<Place> {
-    let program = state.program();
-    let rounds = program.rounds();
-    let latest = rounds.last().copied();
-    let mut places = Vec::new();
-    for number in rounds.into_iter().filter(|number| program.header(*number).is_some()) {
-        let is_latest = Some(number) == latest;
-        let Some(folder) = folder(number, is_latest, program.is_archived(number)) else {
-            continue;
-        };
-        for (name, format) in [("claims_ledger.json", "json"), ("CLAIMS_LEDGER.md", "md")] {
-            let args = Args { round: Some(number) };
-            places.push(Place { path: format!("{folder}{name}"), args, format });
-        }
-    }
-    places
+/// Whether an import left something out, so that the fold would be less than the file.
+fn is_partial(program: &Program, round: u64) -> bool {
+    let imported = program.round(round).and_then(|record| record.imported.clone());
+    imported.is_some_and(|imported| imported.is_partial)
 }
 
-/// Where a round's files stand: an archived round's in a folder of its own, the live round's at the root.
-/// A round that is neither was discarded: it gave its place at the root to the next.
-fn folder(round: u64, is_latest: bool, is_archived: bool) -> Option<String> {
-    if is_archived {
-        return Some(format!("rounds/round_{round}/"));
+fn ledger_places(state: &State) -> Vec<Place> {
+    let files = [("claims_ledger.json", "json"), ("CLAIMS_LEDGER.md", "md")];
+    let rounds = state.program().rounds().into_iter();
+    rounds
+        .flat_map(|round| files.map(|file| (round, file)))
+        .filter_map(|(round, (name, format))| place(state, round, name, format))
+        .collect()
+}
+
+/// Where a file of a round is kept; nowhere if the round keeps no files, or no whole ones.
+fn place(state: &State, round: u64, name: &str, format: &'static str) -> Option<Place> {
+    let program = state.program();
+    program.header(round)?;
+    if is_partial(program, round) {
+        return None;
     }
-    is_latest.then(String::new)
+    let record = program.round(round)?;
+    let old = record.imported.as_ref().map_or("", |imported| imported.folder.as_str());
+    let folder = folder(round, record.life, program.latest_round() == Some(round), old)?;
+    let path = format!("{folder}{name}");
+    let as_imported = program.imported_file(&path).filter(|_| is_as_imported(state, round));
+    Some(Place { path, args: Args { round: Some(round) }, format, as_imported })
+}
+
+/// Where a round's files stand: an archived round's in a folder of its own (`old` if an import named it), the
+/// live round's at the root. A round that was discarded gave its place away, whether or not another follows yet.
+fn folder(round: u64, life: Life, is_latest: bool, old: &str) -> Option<String> {
+    match life {
+        Life::Archived if old.is_empty() => Some(archive_of(round)),
+        Life::Archived => Some(old.to_owned()),
+        Life::Discarded => None,
+        Life::Running | Life::Ended(_) => is_latest.then(String::new),
+    }
+}
+
+/// Whether a round's ledger is still the imported one: it lay in the archives, or nothing was recorded in it.
+fn is_as_imported(state: &State, round: u64) -> bool {
+    let imported = state.program().round(round).and_then(|record| record.imported.clone());
+    imported.is_some_and(|imported| {
+        let in_archives = !imported.folder.is_empty();
+        in_archives || state.record().stream(&format!("round/{round}")).version == 0
+    })
+}
+
+fn figures(state: &State, args: &Args, _: &str) -> Result<String, ViewError> {
+    let (_, claims) = round(state.program(), args.round)?;
+    let number = args.round.or_else(|| state.program().rounds().last().copied()).unwrap_or(0);
+    let plan = state.program().figure_plan(number);
+    if !plan.is_finished && !plan.has_failed {
+        return Err(ViewError::Nothing(format!("round {number} has no finished figures")));
+    }
+    Ok(figures_index::render(&claims, plan.has_failed.then_some(plan.error.as_str())))
+}
+
+fn figures_places(state: &State) -> Vec<Place> {
+    let stands = |round: &u64| {
+        let plan = state.program().figure_plan(*round);
+        plan.is_finished || plan.has_failed
+    };
+    let rounds = state.program().rounds().into_iter().filter(stands);
+    rounds.filter_map(|round| place(state, round, "figures/INDEX.md", "md")).collect()
 }
 
 fn memory(state: &State, _: &Args, _: &str) -> Result<String, ViewError> {
@@ -122,7 +179,9 @@ fn memory_places(state: &State) -> Vec<Place> {
         return Vec::new();
     }
     let path = "research_memory.json".to_owned();
-    vec![Place { path, args: Args::default(), format: "json" }]
+    let old = state.program().course().keeps_old_memory;
+    let as_imported = state.program().imported_file(&path).filter(|_| old);
+    vec![Place { path, args: Args::default(), format: "json", as_imported }]
 }
 
 fn next_task(state: &State, _: &Args, _: &str) -> Result<String, ViewError> {

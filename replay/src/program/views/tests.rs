@@ -18,11 +18,13 @@ use crate::{
     document::Body,
     program::{
         Root, Task,
+        constants::Ending,
         ledger::{
             ClaimIteration, ClaimRow, DataUse, Figure, Fraction, Header, IterationSummary, Journey,
-            MainExperiment, RoundEnd, StageModels, Verify,
+            MainExperiment, RoundEnd, Share, StageModels, Verify,
         },
         memory::{Behavior, Impact, Mechanism, MechanismClaim},
+        state::Life,
     },
     views::{Args, Build, ViewError},
 };
@@ -166,7 +168,7 @@ fn robustness_is_rounded_half_up_to_two_places() {
     ];
     for (passed, eligible, in_json, in_markdown) in cases {
         let mut claim = ClaimRow { id: "C1".to_owned(), ..ClaimRow::default() };
-        claim.verify.robustness = Some(Fraction { passed, eligible });
+        claim.verify.robustness = Some(Share::Exact(Fraction { passed, eligible }));
         let claims = [Arc::new(claim)];
         let file = ledger_json::render(&Header::default(), &claims);
         let line = format!("\n        \"robustness\": {in_json},\n");
@@ -566,10 +568,16 @@ fn an_empty_journal_shows_nothing_and_keeps_no_file() {
 
 #[test]
 fn the_live_round_is_at_the_root_and_archived_ones_in_their_folders() {
-    assert_eq!(folder(3, true, false).as_deref(), Some(""));
-    assert_eq!(folder(3, true, true).as_deref(), Some("rounds/round_3/"));
-    assert_eq!(folder(2, false, true).as_deref(), Some("rounds/round_2/"));
-    assert_eq!(folder(2, false, false), None);
+    let completed = Life::Ended(Ending::Completed);
+    assert_eq!(folder(3, Life::Running, true, "").as_deref(), Some(""));
+    assert_eq!(folder(3, completed, true, "").as_deref(), Some(""));
+    assert_eq!(folder(3, Life::Archived, true, "").as_deref(), Some("rounds/round_3/"));
+    assert_eq!(folder(2, Life::Archived, false, "").as_deref(), Some("rounds/round_2/"));
+    let old = "rounds/round_02/";
+    assert_eq!(folder(2, Life::Archived, false, old).as_deref(), Some(old));
+    assert_eq!(folder(2, Life::Discarded, false, ""), None);
+    // The latest one as well: what lies at the root then is nobody's.
+    assert_eq!(folder(3, Life::Discarded, true, ""), None);
 }
 
 #[test]
@@ -747,8 +755,8 @@ fn read_claim(claim: &Value) -> ClaimRow {
     // Both swaps of a verified claim agree in the sample, so each ratio is 0 or 1.
     let fraction = |ratio: &Value| match ratio.to_string().as_str() {
         "null" => None,
-        "1.0" => Some(Fraction { passed: 2, eligible: 2 }),
-        "0.0" => Some(Fraction { passed: 0, eligible: 2 }),
+        "1.0" => Some(Share::Exact(Fraction { passed: 2, eligible: 2 })),
+        "0.0" => Some(Share::Exact(Fraction { passed: 0, eligible: 2 })),
         other => panic!("{other}"),
     };
     ClaimRow {
