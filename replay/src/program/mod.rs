@@ -2,8 +2,11 @@
 
 pub mod codes;
 pub mod constants;
+pub mod entities;
 pub mod ledger;
+pub(crate) mod lineage;
 pub mod memory;
+pub(crate) mod relations;
 mod rules;
 mod state;
 pub mod views;

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use rp_events::{
-    Refusal,
+    Digest, Refusal, artifact,
     program::{
-        GateDecided, StageAccepted, StageDispatched, StageRejected, StageReturned, StageSkipped,
+        Artifact, GateDecided, StageAccepted, StageDispatched, StageRejected, StageReturned, StageSkipped,
         StageSuperseded,
     },
+    refusal::general,
+    text::shown,
 };
 
 use super::{Ruling, Scene, constraints, hold, stage, word};
@@ -127,6 +129,7 @@ pub(super) fn returned(scene: &Scene<'_>, body: &StageReturned) -> Ruling {
     })?;
     let outcomes = ["ok", "needs-decision", "crashed", "awaiting-upstream", "phenomenon-terminal"];
     word(&body.outcome, "outcome", &outcomes)?;
+    attested(scene, &body.artifacts)?;
     match body.outcome.as_str() {
         "awaiting-upstream" => {
             let handoff = &scene.program.review_loop(scene.number).handoff;
@@ -146,6 +149,25 @@ pub(super) fn returned(scene: &Scene<'_>, body: &StageReturned) -> Ruling {
         }
         _ => Ok(()),
     }
+}
+
+/// In the profile `strict` the files of a list were opened by who recorded it (`decisions.md` 5): each has
+/// content and its digest on record.
+fn attested(scene: &Scene<'_>, files: &[Artifact]) -> Ruling {
+    if !scene.state.trust().is_strict() {
+        return Ok(());
+    }
+    let digest = |file: &Artifact| file.sha256.as_deref().and_then(Digest::parse);
+    let bare = files.iter().find(|file| {
+        !artifact::is_path(&file.path) || file.bytes == 0 || digest(file).is_none()
+    });
+    bare.map_or(Ok(()), |file| {
+        let found = shown(&file.path);
+        Err(Refusal::new(
+            &general::ARTIFACT_MISSING,
+            format!("a file left by a stage has a path in the workspace, content and a SHA-256 on record; found `{found}` without"),
+        ))
+    })
 }
 
 pub(super) fn accepted(scene: &Scene<'_>, body: &StageAccepted) -> Ruling {
