@@ -5,7 +5,7 @@
 //!
 //! In reading order: [`cli`] reads the command line and the environment; [`cmd`] has a file a verb;
 //! [`workspace`] finds a journal and reads it; [`engine`] is the single door for recording; [`journal`] puts
-//! bytes on the disk; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
+//! bytes on the disk, [`artifacts`] what is cited by digest; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
 //!
 //! What holds throughout:
 //!
@@ -16,6 +16,7 @@
 //! 5. Opening after a crash and ordinary opening share one code path.
 //! 6. Standard output is data, standard error is talk.
 
+pub mod artifacts;
 pub mod cache;
 pub mod cli;
 pub mod clock;

@@ -1,6 +1,7 @@
 //! The verbs: a file each, one match, one way to end.
 
 pub mod append;
+pub mod artifact;
 pub mod doctor;
 pub mod fold;
 pub mod head;
@@ -12,6 +13,7 @@ pub mod log;
 pub mod quickstart;
 pub mod show;
 pub mod sync;
+pub mod trace;
 pub mod validate;
 pub mod verify;
 
@@ -46,6 +48,10 @@ pub enum Verb {
     Log(log::Args),
     /// Show everything about one thing.
     Show(show::Args),
+    /// Show what a thing rests on, down to bytes, and what rests on it.
+    Trace(trace::Args),
+    /// Store files beside the journal, to be cited by their digests.
+    Artifact(artifact::Args),
     /// Say where things stand.
     Status(fold::StatusArgs),
     /// List the event kinds, their owners and the relations.
@@ -105,6 +111,8 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Sync(args) => sync::run(&args, settings, out),
         Verb::Log(args) => log::run(&args, settings, out),
         Verb::Show(args) => show::run(&args, settings, out),
+        Verb::Trace(args) => trace::run(&args, settings, out),
+        Verb::Artifact(args) => artifact::run(&args, settings, out),
         Verb::Status(args) => fold::status(&args, settings, out),
         Verb::Kinds(args) => kinds::run(&args, out),
         Verb::Schema(args) => kinds::schema(&args, out),

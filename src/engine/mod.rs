@@ -3,6 +3,7 @@
 //! Every verb that changes something builds [`Draft`]s and calls [`Engine::commit`]. What it records has
 //! passed the same functions that an auditor runs over it later.
 
+mod attest;
 mod failure;
 
 use std::{
@@ -404,7 +405,7 @@ impl Engine {
         recorded: &BTreeMap<Idem, (Envelope, EventId)>,
     ) -> Result<Turn, Failure> {
         let secret = self.secret(&draft.signer)?;
-        let data = draft.event.encode()?;
+        let data = attest::attested(&draft.event, &self.state, &self.workspace)?.encode()?;
         let kind = draft.event.kind();
         let clock = &self.workspace.settings.clock;
         let envelope = Envelope {

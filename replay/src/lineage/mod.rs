@@ -228,7 +228,11 @@ impl Lineage {
     fn links(&self, envelope: &Envelope, ties: &mut Ties) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         let mut push = |link: Link| {
-            if !links.iter().any(|known| known.to == link.to) {
+            // What was cited may be cited by another relation as well; what a domain knows is told once.
+            let same = |known: &Link| {
+                known.to == link.to && (!link.is_cited || known.word == link.word)
+            };
+            if !links.iter().any(same) {
                 links.push(link);
             }
         };
