@@ -173,7 +173,6 @@ def kid_of(public: bytes) -> bytes:
 
 ROLES = set("user orchestrator claim-agent experiment-agent verify-agent iteration-agent launcher monitor "
             "paper-figure notify next-round supervisor recorder".split())
-RELATIONS = set("evidences supersedes answers witnesses carries quotes".split())
 
 Check = Callable[[Any], bool]
 
@@ -222,6 +221,7 @@ TRUST: dict[str, dict[str, Check]] = {
     "role.granted": {"kid": binary(32), "role": TEXT},
     "command.rejected": {"kind": TEXT, "stream": TEXT, "kid": binary(32), "code": TEXT, "request": binary(32)},
     "journal.recovered": {"kept": natural, "cut_bytes": natural, "cut_blake3": binary(32), "cause": TEXT},
+    "artifact.added": {"b3": binary(32), "sha256": binary(32), "bytes": natural, "path?": TEXT},
 }
 
 

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         if args.unread {
             out.note("the bytes of artifacts were not read");
         }
-        out.note("signatures not checked");
+        out.note("signatures not checked; `rp validate` checks them");
     }
     Ok(Exit::DONE)
 }
@@ -100,6 +100,7 @@ impl Trace<'_> {
             what: What::At(self.entity.clone()),
             is_above: false,
             is_cut: false,
+            is_apart: false,
         });
         for (label, value) in &self.facts {
             text.push_str(&format!("  {label}: {}\n", value.replace('\n', " ")));
@@ -130,7 +131,7 @@ impl Trace<'_> {
             }
             What::At(address) => {
                 line.push_str(&address.to_string());
-                line.push_str(&self.about(address));
+                line.push_str(&self.about(address, step.is_above));
             }
         }
         if step.is_above {
@@ -138,6 +139,9 @@ impl Trace<'_> {
         }
         if step.is_cut {
             line.push_str("  (more below: raise --depth)");
+        }
+        if step.is_apart {
+            line.push_str("  (has a trace of its own)");
         }
         if let What::At(address) = &step.what {
             for mark in self.marks_of(address) {
@@ -148,9 +152,12 @@ impl Trace<'_> {
         line
     }
 
-    /// What a line says of an event: its kind, who signed it, and in a few words what it says.
-    fn about(&self, address: &Address) -> String {
+    /// What a line says of an event: its kind, and where it comes first, who signed it and what it says.
+    fn about(&self, address: &Address, is_above: bool) -> String {
         let Some(fact) = self.fact(address) else { return String::new() };
+        if is_above {
+            return format!("  {}", fact.kind.name);
+        }
         let gist = if fact.gist.is_empty() { String::new() } else { format!(": {}", fact.gist) };
         format!("  {} by {}, {}{gist}", fact.kind.name, self.signer(fact), fact.time)
     }
@@ -256,6 +263,7 @@ impl Trace<'_> {
             "relation": step.word,
             "above": step.is_above,
             "cut": step.is_cut,
+            "apart": step.is_apart,
         });
         let more = match &step.what {
             What::File(file) => json!({ "path": file.path, "sha256": file.sha256 }),

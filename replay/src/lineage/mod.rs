@@ -72,6 +72,8 @@ pub struct User {
     pub word: &'static str,
     /// Whether its signer cited the target.
     pub is_cited: bool,
+    /// Whether a fault of the target reaches it.
+    pub rests: bool,
 }
 
 /// The lineage of a journal's first entries.
@@ -185,6 +187,14 @@ impl Ties {
     }
 }
 
+/// The word of a link from an event that is made from several claims, such as the ledger and the memory. Within
+/// the lineage of one claim the others are named and not opened, since each has a trace of its own.
+pub(crate) const TOGETHER: &str = "claim";
+
+/// The word of a link from an event that chooses among claims or lists them without being made from them: a
+/// fault of one does not reach the others that way.
+pub(crate) const REGARDS: &str = "regards";
+
 /// Longest gist, in characters.
 const GIST_CHARS_MAX: usize = 160;
 
@@ -212,7 +222,8 @@ impl Lineage {
             files: std::mem::take(&mut ties.files),
         };
         for link in &fact.links {
-            let user = User { seq, word: link.word, is_cited: link.is_cited };
+            let Link { word, is_cited, rests, .. } = *link;
+            let user = User { seq, word, is_cited, rests };
             self.users.entry(link.to.clone()).or_default().push(user);
         }
         for entity in &fact.about {
@@ -243,7 +254,7 @@ impl Lineage {
             }
         }
         for (word, to) in ties.links.drain(..) {
-            push(Link { word, to, is_cited: false, rests: true });
+            push(Link { word, to, is_cited: false, rests: word != REGARDS });
         }
         let mut unknown = Vec::new();
         for file in ties.files.drain(..) {

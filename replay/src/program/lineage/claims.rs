@@ -13,7 +13,7 @@ use rp_events::{
 use super::{place, within};
 use crate::{
     Address,
-    lineage::{Known, Ties},
+    lineage::{Known, REGARDS, TOGETHER, Ties},
 };
 
 pub(super) fn ideas(known: &Known, round: u64, body: &IdeasRanked, ties: &mut Ties) {
@@ -68,7 +68,7 @@ pub(super) fn planned(known: &Known, round: u64, body: &ClaimPlanned, ties: &mut
 /// The claims of a round, as they stand.
 fn on_claims(known: &Known, round: u64, ties: &mut Ties) {
     for claim in known.words(&place("claims", round)) {
-        ties.on("claim", Address::Claim(round, claim.clone()));
+        ties.on(TOGETHER, Address::Claim(round, claim.clone()));
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn status(known: &Known, round: u64, body: &ClaimStatusSet, ties: &mu
 
 pub(super) fn figures_planned(round: u64, body: &FiguresPlanned, ties: &mut Ties) {
     for claim in &body.claims {
-        ties.on("claim", Address::Claim(round, claim.id.to_string()));
+        ties.on(REGARDS, Address::Claim(round, claim.id.to_string()));
     }
     ties.takes(place("figures-planned", round));
 }
@@ -131,7 +131,7 @@ pub(super) fn caveat(round: u64, body: &CaveatAdded, ties: &mut Ties) {
 pub(super) fn swept(round: u64, body: &ConsistencySwept, ties: &mut Ties) {
     ties.gist(format!("{} mismatches", body.mismatches.len()));
     for mismatch in &body.mismatches {
-        ties.on("claim", Address::Claim(round, mismatch.claim.to_string()));
+        ties.on(REGARDS, Address::Claim(round, mismatch.claim.to_string()));
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) fn mechanism(
     ties.gist(body.headline.as_str());
     ties.about(Address::Behavior(body.behavior.to_string()));
     for claim in &body.claims {
-        ties.on("claim", Address::Claim(round, claim.id.to_string()));
+        ties.on(TOGETHER, Address::Claim(round, claim.id.to_string()));
     }
     ties.after("method", known.last(&place("method", round)));
     ties.after("ending", known.last(&place("ending", round)));

@@ -1,22 +1,35 @@
 //! Audits, variants, verdicts and the review loop.
 
-use rp_events::program::{
-    IntegrityAudited, IterationActionApplied, IterationMerged, IterationReviewed,
-    IterationTerminated, VariantAudited, VariantJudged, VariantPlanned, VariantsPicked,
-    VerifyDecided, VerifyTargeted,
+use rp_events::{
+    ClaimId,
+    program::{
+        IntegrityAudited, IterationActionApplied, IterationMerged, IterationReviewed,
+        IterationTerminated, VariantAudited, VariantJudged, VariantPlanned, VariantsPicked,
+        VerifyDecided, VerifyTargeted,
+    },
 };
 
 use super::{place, within};
 use crate::{
     Address,
-    lineage::{Known, Ties},
+    lineage::{Known, REGARDS, Ties},
 };
+
+/// Claims that an event chooses or lists.
+fn regards<'c>(
+    round: u64,
+    claims: impl IntoIterator<Item = &'c ClaimId>,
+    ties: &mut Ties,
+) {
+    for claim in claims {
+        ties.on(REGARDS, Address::Claim(round, claim.to_string()));
+    }
+}
 
 pub(super) fn targeted(known: &Known, round: u64, body: &VerifyTargeted, ties: &mut Ties) {
     ties.gist(body.target.as_str());
-    for claim in &body.claims {
-        ties.after("result", known.last(&within("result", round, claim)));
-    }
+    ties.after("dispatch", known.last(&within("dispatched", round, "verify")));
+    regards(round, &body.claims, ties);
     ties.takes(place("targets", round));
 }
 
@@ -30,15 +43,15 @@ pub(super) fn audited(known: &Known, round: u64, body: &IntegrityAudited, ties: 
 
 pub(super) fn picked(known: &Known, round: u64, body: &VariantsPicked, ties: &mut Ties) {
     ties.gist(body.picked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
-    for claim in &body.picked {
-        ties.after("audit", known.last(&within("audit", round, claim)));
-    }
+    ties.after("targets", known.last(&place("targets", round)));
+    regards(round, &body.picked, ties);
     ties.takes(place("picked", round));
 }
 
 pub(super) fn variant(known: &Known, round: u64, body: &VariantPlanned, ties: &mut Ties) {
     ties.gist(format!("{}: {}", body.tag, body.swap));
     ties.about(Address::Claim(round, body.claim.to_string()));
+    ties.after("audit", known.last(&within("audit", round, &body.claim)));
     ties.after("picked", known.last(&place("picked", round)));
     ties.takes(within("variant", round, format!("{}/{}", body.claim, body.tag)));
 }
@@ -76,10 +89,8 @@ pub(super) fn decided(known: &Known, round: u64, body: &VerifyDecided, ties: &mu
 
 pub(super) fn reviewed(known: &Known, round: u64, body: &IterationReviewed, ties: &mut Ties) {
     ties.gist(format!("cycle {}: score {}, {}", body.cycle, body.score, body.verdict));
-    for request in &body.requests {
-        ties.on("claim", Address::Claim(round, request.claim.to_string()));
-    }
-    ties.after("ledger", known.last(&place("ledger", round)));
+    ties.after("dispatch", known.last(&within("dispatched", round, "iteration")));
+    regards(round, body.requests.iter().map(|request| &request.claim), ties);
     body.raw.iter().for_each(|path| ties.file(path, None));
     ties.takes(place("review", round));
 }
@@ -87,6 +98,7 @@ pub(super) fn reviewed(known: &Known, round: u64, body: &IterationReviewed, ties
 pub(super) fn applied(known: &Known, round: u64, body: &IterationActionApplied, ties: &mut Ties) {
     ties.gist(format!("action {}: {}", body.action, body.summary));
     ties.after("review", known.last(&place("review", round)));
+    regards(round, &body.claims, ties);
     for claim in &body.produced {
         ties.takes(within("licence", round, claim));
     }
@@ -101,10 +113,7 @@ pub(super) fn queued(known: &Known, round: u64, ties: &mut Ties) {
 
 pub(super) fn merged(known: &Known, round: u64, body: &IterationMerged, ties: &mut Ties) {
     ties.gist(format!("cycle {}", body.cycle));
-    for claim in &body.claims {
-        ties.after("verdict", known.last(&within("verdict", round, &claim.id)));
-        ties.after("result", known.last(&within("result", round, &claim.id)));
-    }
+    regards(round, body.claims.iter().map(|claim| &claim.id), ties);
     ties.after("action", known.all(&within("actions", round, body.cycle)).iter().copied());
     ties.after("review", known.last(&place("review", round)));
     ties.takes(place("merged", round));
