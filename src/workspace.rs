@@ -12,9 +12,7 @@ use std::{
     time::Duration,
 };
 
-use rp_events::{
-    Chain, Digest, Event, EventId, Seq, Stamp, artifact::blob_path, entry::Parsed,
-};
+use rp_events::{Chain, Digest, Event, EventId, Seq, Stamp, artifact::blob_path, entry::Parsed};
 use rp_replay::{Lineage, Scope, State};
 use rp_validator::{
     Class, FORMAT, Finding,
@@ -164,16 +162,17 @@ impl Workspace {
     pub fn lineage(&self, size: u64) -> Result<Lineage, Failure> {
         let mut lineage = Lineage::default();
         let mut unread = None;
-        self.each(Plan::whole(Until::Size(size)), &mut |parsed, _| {
-            match Event::decode(&parsed.envelope.kind, parsed.data) {
-                Ok(event) => {
-                    lineage.take(parsed.id, &parsed.envelope, &event);
-                    ControlFlow::Continue(())
-                }
-                Err(why) => {
-                    unread = Some((parsed.envelope.seq, why));
-                    ControlFlow::Break(())
-                }
+        self.each(Plan::whole(Until::Size(size)), &mut |parsed, _| match Event::decode(
+            &parsed.envelope.kind,
+            parsed.data,
+        ) {
+            Ok(event) => {
+                lineage.take(parsed.id, &parsed.envelope, &event);
+                ControlFlow::Continue(())
+            }
+            Err(why) => {
+                unread = Some((parsed.envelope.seq, why));
+                ControlFlow::Break(())
             }
         })?;
         match unread {

@@ -125,7 +125,12 @@ mod tests {
     fn only_whole_digests_are_names() {
         let digits = "ab".repeat(32);
         assert!(ArtifactName::parse(&format!("b3:{digits}")).is_some());
-        for bad in [format!("b3:{}", "AB".repeat(32)), format!("md5:{digits}"), digits.clone(), "b3:ab".to_owned()] {
+        for bad in [
+            format!("b3:{}", "AB".repeat(32)),
+            format!("md5:{digits}"),
+            digits.clone(),
+            "b3:ab".to_owned(),
+        ] {
             assert_eq!(ArtifactName::parse(&bad), None, "{bad}");
         }
     }

@@ -16,7 +16,7 @@ pub enum Address {
     Event(Seq),
     /// `key:NAME`: the key that holds a name.
     Key(String),
-    /// `artifact:b3:…` or `artifact:sha256:…`: bytes on record.
+    /// `artifact:b3:DIGEST` or `artifact:sha256:DIGEST`: bytes on record.
     Artifact(ArtifactName),
     /// `round:N`.
     Round(u64),
@@ -179,9 +179,16 @@ mod tests {
 
     #[test]
     fn what_is_none_is_answered_with_the_grammar() {
-        for text in
-            ["", "C1", "claim:C1", "claim:01/C1", "claim:1/C\u{e9}", "round:+1", "loop", "artifact:b3:ab"]
-        {
+        for text in [
+            "",
+            "C1",
+            "claim:C1",
+            "claim:01/C1",
+            "claim:1/C\u{e9}",
+            "round:+1",
+            "loop",
+            "artifact:b3:ab",
+        ] {
             let why = Address::parse(text).unwrap_err();
             assert!(why.contains("`claim:N/ID`"), "{why}");
             assert!(why.contains(&rp_events::text::shown(text)), "{why}");

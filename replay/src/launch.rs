@@ -56,7 +56,9 @@ impl Launch {
     pub fn words(&self) -> String {
         match self.end {
             None => format!("open since entry {}, liveness unknown", self.started),
-            Some(End { entry, outcome: Outcome::Completed }) => format!("completed at entry {entry}"),
+            Some(End { entry, outcome: Outcome::Completed }) => {
+                format!("completed at entry {entry}")
+            }
             Some(End { entry, outcome: Outcome::Failed }) => format!("failed at entry {entry}"),
         }
     }

@@ -23,11 +23,7 @@ pub static RELATIONS: &[Relation] = &[
     Relation { name: "evidences", about: "the target is evidence for this", rests: true },
     Relation { name: "supersedes", about: "this takes the place of the target", rests: false },
     Relation { name: "answers", about: "this answers what the target asked", rests: true },
-    Relation {
-        name: "witnesses",
-        about: "this confirms that the target was seen",
-        rests: false,
-    },
+    Relation { name: "witnesses", about: "this confirms that the target was seen", rests: false },
     Relation {
         name: "carries",
         about: "this takes unfinished work over from the target",

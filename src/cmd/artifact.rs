@@ -138,7 +138,12 @@ fn is_on_record(state: &State, file: &Added) -> bool {
     known.is_some_and(|known| file.path.as_ref().is_none_or(|path| known.paths.contains(path)))
 }
 
-fn report(added: &[Added], recorded: &[&Event], engine: &Engine, out: &Out) -> Result<Exit, Failure> {
+fn report(
+    added: &[Added],
+    recorded: &[&Event],
+    engine: &Engine,
+    out: &Out,
+) -> Result<Exit, Failure> {
     let mut records: Vec<Value> = Vec::new();
     let mut text = String::new();
     for file in added {
@@ -255,8 +260,7 @@ fn whole(held: &Held, artifact: &Artifact) -> Result<(), Failure> {
 
 fn copy_to(from: &mut dyn Read, path: &Path) -> Result<(), Failure> {
     let write = |error: io::Error| Failure::io("write", path, &error);
-    let mut file =
-        fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(write)?;
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(write)?;
     io::copy(from, &mut file).and_then(|_| file.flush()).map_err(write)
 }
 

@@ -39,8 +39,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
     let state = &reading.state;
     let entity = entity(&args.entity, state)?;
     let lineage = workspace.lineage(reading.chain.next().0)?;
-    let broken =
-        if args.unread { BTreeSet::new() } else { workspace.broken_artifacts(state)? };
+    let broken = if args.unread { BTreeSet::new() } else { workspace.broken_artifacts(state)? };
     let trace = Trace {
         marks: lineage.marks(state.trust(), &broken),
         down: lineage.down(&entity, args.depth),

@@ -164,7 +164,9 @@ fn sentence(class: Class) -> &'static str {
             "the tail was never acknowledged and is not whole; the next append sets it aside"
         }
         Class::Nothing => "there is nothing to check",
-        Class::Unverifiable => "not everything can be said: an anchor or the bytes of an artifact are missing",
+        Class::Unverifiable => {
+            "not everything can be said: an anchor or the bytes of an artifact are missing"
+        }
         Class::Rollback => "acknowledged entries are missing at the end",
         Class::Fork => "the journal contradicts what was promised",
         Class::Broken => {

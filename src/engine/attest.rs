@@ -40,8 +40,8 @@ pub(super) fn attested<'e>(
 fn attest(listed: &mut Artifact, workspace: &Workspace) -> Result<(), Failure> {
     let found = artifacts::find(workspace, &listed.path)?;
     let sum = found.sha256.to_string();
-    let agrees = listed.bytes == found.bytes
-        && listed.sha256.as_ref().is_none_or(|listed| *listed == sum);
+    let agrees =
+        listed.bytes == found.bytes && listed.sha256.as_ref().is_none_or(|listed| *listed == sum);
     if !agrees {
         let listed_sum = listed.sha256.as_deref().unwrap_or("none");
         let why = format!(

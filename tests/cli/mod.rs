@@ -9,7 +9,7 @@ mod refusals;
 use crate::support::env::{Env, rejected};
 
 /// Every verb, as it stands after `rp`.
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 29] = [
     "init",
     "key",
     "key new",
@@ -24,6 +24,11 @@ const VERBS: [&str; 24] = [
     "sync",
     "log",
     "show",
+    "trace",
+    "artifact",
+    "artifact add",
+    "artifact get",
+    "artifact list",
     "status",
     "kinds",
     "schema",
@@ -89,6 +94,9 @@ fn every_verb_answers_with_one_json_document_of_its_own_schema() {
         ("show 0", "rp.show.event/1"),
         ("show event:1", "rp.show.event/1"),
         ("show key:owner", "rp.show.key/1"),
+        ("trace key:owner", "rp.trace/1"),
+        ("artifact add .rp/config.json", "rp.artifact.add/1"),
+        ("artifact list", "rp.artifact.list/1"),
         ("kinds", "rp.kinds/1"),
         ("schema key.revoked", "rp.schema/1"),
         ("validate", "rp.validate/1"),

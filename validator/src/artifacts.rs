@@ -62,8 +62,7 @@ pub fn held(store: &dyn Source, artifact: &Artifact) -> io::Result<Held> {
         return Ok(Held::Missing);
     };
     let found = fingerprint(&mut *reader)?;
-    let due =
-        Fingerprint { b3: artifact.b3, sha256: artifact.sha256, bytes: artifact.bytes };
+    let due = Fingerprint { b3: artifact.b3, sha256: artifact.sha256, bytes: artifact.bytes };
     Ok(if found == due { Held::Whole } else { Held::Changed(found) })
 }
 
@@ -80,9 +79,16 @@ pub(crate) fn check(
         report.counts.artifacts += 1;
         match held(store, artifact) {
             Ok(Held::Whole) => {}
-            Ok(Held::Missing) => faults.push((artifact, Class::Unverifiable, "artifact-missing", missing())),
+            Ok(Held::Missing) => {
+                faults.push((artifact, Class::Unverifiable, "artifact-missing", missing()))
+            }
             Ok(Held::Changed(found)) => {
-                faults.push((artifact, Class::Broken, "artifact-mismatch", changed(artifact, &found)));
+                faults.push((
+                    artifact,
+                    Class::Broken,
+                    "artifact-mismatch",
+                    changed(artifact, &found),
+                ));
             }
             Err(error) => {
                 faults.push((artifact, Class::Unreadable, "unreadable", error.to_string()));
@@ -123,10 +129,7 @@ fn cited_by(seqs: Option<&BTreeSet<Seq>>) -> String {
 }
 
 /// The entries that cite each artifact, found by one more walk; only a fault asks for it.
-fn citing(
-    journal: &impl Source,
-    state: &State,
-) -> io::Result<BTreeMap<Digest, BTreeSet<Seq>>> {
+fn citing(journal: &impl Source, state: &State) -> io::Result<BTreeMap<Digest, BTreeSet<Seq>>> {
     let mut citing: BTreeMap<Digest, BTreeSet<Seq>> = BTreeMap::new();
     let plan = Plan::whole(Until::Size(state.next().0));
     walk::walk(journal, plan, &mut |parsed, _| {
@@ -147,7 +150,8 @@ fn note_strays(
     store: &dyn Source,
     report: &mut Report,
 ) -> io::Result<()> {
-    let named: BTreeSet<String> = artifacts.iter().map(|artifact| blob_path(&artifact.b3)).collect();
+    let named: BTreeSet<String> =
+        artifacts.iter().map(|artifact| blob_path(&artifact.b3)).collect();
     for name in store.names()? {
         if name.starts_with("b3/") && !named.contains(&name) {
             report.notes.push(format!("no entry names the stored file `{name}`"));

@@ -240,9 +240,8 @@ impl Lineage {
         let mut links: Vec<Link> = Vec::new();
         let mut push = |link: Link| {
             // What was cited may be cited by another relation as well; what a domain knows is told once.
-            let same = |known: &Link| {
-                known.to == link.to && (!link.is_cited || known.word == link.word)
-            };
+            let same =
+                |known: &Link| known.to == link.to && (!link.is_cited || known.word == link.word);
             if !links.iter().any(same) {
                 links.push(link);
             }
@@ -283,7 +282,11 @@ impl Lineage {
     /// recorded under the path.
     fn bytes_of(&self, file: &FileRef) -> Vec<Digest> {
         if let Some(sum) = file.sha256.as_deref() {
-            return Digest::parse(sum).and_then(|s| self.sums.get(&s)).copied().into_iter().collect();
+            return Digest::parse(sum)
+                .and_then(|s| self.sums.get(&s))
+                .copied()
+                .into_iter()
+                .collect();
         }
         if let Some(b3) = self.paths.get(&file.path) {
             return vec![*b3];
@@ -343,9 +346,7 @@ impl Lineage {
         let history = self.history(entity).iter();
         let through = history.filter_map(|seq| self.users.get(&Address::Event(*seq))).flatten();
         let mut users: Vec<User> = direct.chain(through).copied().collect();
-        users.retain(|user| {
-            self.fact(user.seq).is_some_and(|fact| !fact.about.contains(entity))
-        });
+        users.retain(|user| self.fact(user.seq).is_some_and(|fact| !fact.about.contains(entity)));
         users.sort_by_key(|user| (user.seq, user.word));
         users.dedup();
         users

@@ -95,13 +95,9 @@ impl Lineage {
             if was_opened && due.word == BY {
                 continue;
             }
-            let is_apart =
-                matches!(due.word, TOGETHER | REGARDS) && due.in_claim && due.is_claim();
-            let mut children = if is_apart || (was_opened && due.is_event()) {
-                Vec::new()
-            } else {
-                next(&due)
-            };
+            let is_apart = matches!(due.word, TOGETHER | REGARDS) && due.in_claim && due.is_claim();
+            let mut children =
+                if is_apart || (was_opened && due.is_event()) { Vec::new() } else { next(&due) };
             let is_new = |child: &Due| match &child.what {
                 What::At(address) => !opened.contains(address),
                 What::File(_) => true,
@@ -111,8 +107,8 @@ impl Lineage {
             }
             // An entity whose every event was opened before has nothing left to show.
             let is_above = was_opened && children.is_empty() && !is_apart;
-            let is_cut = !children.is_empty()
-                && depth_max.is_some_and(|depth_max| due.depth >= depth_max);
+            let is_cut =
+                !children.is_empty() && depth_max.is_some_and(|depth_max| due.depth >= depth_max);
             if let What::At(address) = &due.what
                 && !is_cut
                 && !is_apart
@@ -154,7 +150,9 @@ impl Lineage {
             let through = fact.about.iter().filter_map(|entity| self.users.get(entity));
             users.extend(through.flatten().filter(|user| user.seq > *seq));
         }
-        users.retain(|user| user.rests && !self.fact(user.seq).is_some_and(|fact| fact.about.contains(asked)));
+        users.retain(|user| {
+            user.rests && !self.fact(user.seq).is_some_and(|fact| fact.about.contains(asked))
+        });
         users.sort_by_key(|user| (user.seq, user.word));
         users.dedup_by_key(|user| user.seq);
         let at = |user: super::User| What::At(Address::Event(user.seq));

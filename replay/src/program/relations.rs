@@ -76,7 +76,13 @@ pub(crate) static TABLE: &[Between] = &[
     Between {
         relation: "answers",
         from: &["gate.decided"],
-        to: &["stage.accepted", "stage.returned", "ideas.ranked", "routing.proposed", "approval.needed"],
+        to: &[
+            "stage.accepted",
+            "stage.returned",
+            "ideas.ranked",
+            "routing.proposed",
+            "approval.needed",
+        ],
     },
     Between { relation: "answers", from: &["run.finished"], to: &["run.started"] },
     Between {

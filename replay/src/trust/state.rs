@@ -271,10 +271,8 @@ impl Trust {
         let key = artifact.b3.to_string();
         if !self.artifacts.contains(&key) {
             let ArtifactAdded { b3, sha256, bytes, .. } = *artifact;
-            self.artifacts.put(
-                &key,
-                Artifact { b3, sha256, bytes, paths: Vec::new(), since: at.seq },
-            );
+            self.artifacts
+                .put(&key, Artifact { b3, sha256, bytes, paths: Vec::new(), since: at.seq });
             self.sums.put(&sha256.to_string(), b3);
         }
         self.artifacts.edit(&key, |known| known.paths.extend(artifact.path.clone()));

@@ -135,12 +135,7 @@ pub(super) fn swept(round: u64, body: &ConsistencySwept, ties: &mut Ties) {
     }
 }
 
-pub(super) fn behavior(
-    known: &Known,
-    round: u64,
-    body: &MemoryBehaviorRecorded,
-    ties: &mut Ties,
-) {
+pub(super) fn behavior(known: &Known, round: u64, body: &MemoryBehaviorRecorded, ties: &mut Ties) {
     ties.gist(format!("{} ({}): {}", body.status, body.basis, body.conclusion));
     ties.about(Address::Behavior(body.behavior.to_string()));
     ties.after("phenomenon", known.last(&place("phenomenon", round)));

@@ -1,11 +1,10 @@
 //! Program, tasks, rounds, stages, gates, and the passage to the next round.
 
 use rp_events::program::{
-    ArchivePlanned, BudgetReported, Constraint, ConstraintsInjected, GateDecided,
-    MemoryRead, PinResolved, PipelineFinished, PipelineHalted, ProgramCreated, ProgramImported,
-    RoundArchived, RoundEndDecided, RoundOpened, RoundResumed, RunRefused, RunRequested,
-    StageAccepted, StageDispatched, StageRejected, StageReturned, TaskDrafted, TaskRecorded,
-    TransitionRequested,
+    ArchivePlanned, BudgetReported, Constraint, ConstraintsInjected, GateDecided, MemoryRead,
+    PinResolved, PipelineFinished, PipelineHalted, ProgramCreated, ProgramImported, RoundArchived,
+    RoundEndDecided, RoundOpened, RoundResumed, RunRefused, RunRequested, StageAccepted,
+    StageDispatched, StageRejected, StageReturned, TaskDrafted, TaskRecorded, TransitionRequested,
 };
 
 use super::{place, within};

@@ -16,11 +16,7 @@ use crate::{
 };
 
 /// Claims that an event chooses or lists.
-fn regards<'c>(
-    round: u64,
-    claims: impl IntoIterator<Item = &'c ClaimId>,
-    ties: &mut Ties,
-) {
+fn regards<'c>(round: u64, claims: impl IntoIterator<Item = &'c ClaimId>, ties: &mut Ties) {
     for claim in claims {
         ties.on(REGARDS, Address::Claim(round, claim.to_string()));
     }

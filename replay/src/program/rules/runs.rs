@@ -98,10 +98,7 @@ fn depends(scene: &Scene<'_>, plan: &Plan, own: &PlanMilestone) -> Ruling {
 
 /// Whether a run is complete.
 pub(super) fn is_complete(scene: &Scene<'_>, run: &str) -> bool {
-    scene
-        .program
-        .run(scene.number, run)
-        .is_some_and(|run| run.launch.is_complete())
+    scene.program.run(scene.number, run).is_some_and(|run| run.launch.is_complete())
 }
 
 fn routed(scene: &Scene<'_>, own: &PlanMilestone) -> Ruling {
@@ -174,9 +171,7 @@ fn known_run(scene: &Scene<'_>, run: &RunId) -> Result<std::sync::Arc<Run>, Refu
 
 pub(super) fn finished(scene: &Scene<'_>, body: &RunFinished) -> Ruling {
     let run = known_run(scene, &body.run)?;
-    hold(run.launch.is_open(), &codes::RUN_TWICE, || {
-        format!("run `{}` has ended", body.run)
-    })?;
+    hold(run.launch.is_open(), &codes::RUN_TWICE, || format!("run `{}` has ended", body.run))?;
     word(&body.status, "status", &["completed", "failed"])?;
     let plan = scene.program.plan(scene.number);
     let own = run.milestone.as_ref().and_then(|id| plan.as_ref()?.milestone(id));
@@ -201,9 +196,7 @@ pub(super) fn finished(scene: &Scene<'_>, body: &RunFinished) -> Ruling {
 
 pub(super) fn rescaled(scene: &Scene<'_>, body: &RunRescaled) -> Ruling {
     let run = known_run(scene, &body.run)?;
-    hold(run.launch.is_open(), &codes::RUN_TWICE, || {
-        format!("run `{}` has ended", body.run)
-    })?;
+    hold(run.launch.is_open(), &codes::RUN_TWICE, || format!("run `{}` has ended", body.run))?;
     let strict = scene.program.plan(scene.number).is_some_and(|plan| plan.is_strict);
     hold(strict, &codes::DOWNSCALE_FORBIDDEN, || {
         format!(

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rp_events::{
     Digest, Refusal, artifact,
     program::{
-        Artifact, GateDecided, StageAccepted, StageDispatched, StageRejected, StageReturned, StageSkipped,
-        StageSuperseded,
+        Artifact, GateDecided, StageAccepted, StageDispatched, StageRejected, StageReturned,
+        StageSkipped, StageSuperseded,
     },
     refusal::general,
     text::shown,
@@ -158,9 +158,9 @@ fn attested(scene: &Scene<'_>, files: &[Artifact]) -> Ruling {
         return Ok(());
     }
     let digest = |file: &Artifact| file.sha256.as_deref().and_then(Digest::parse);
-    let bare = files.iter().find(|file| {
-        !artifact::is_path(&file.path) || file.bytes == 0 || digest(file).is_none()
-    });
+    let bare = files
+        .iter()
+        .find(|file| !artifact::is_path(&file.path) || file.bytes == 0 || digest(file).is_none());
     bare.map_or(Ok(()), |file| {
         let found = shown(&file.path);
         Err(Refusal::new(

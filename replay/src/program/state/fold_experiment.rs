@@ -10,8 +10,7 @@ use rp_events::program::{
 };
 
 use super::{
-    Method, PhenomenonVerdict, Program, Reconciliation, Routing, Run, fold_claims::add,
-    key, within,
+    Method, PhenomenonVerdict, Program, Reconciliation, Routing, Run, fold_claims::add, key, within,
 };
 use crate::{
     At,
