@@ -116,10 +116,10 @@ impl<'w> Store<'w> {
         let stored = match File::open(&target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Stored::New,
             Err(error) => return Err(put(&error)),
-            Ok(mut there) => match fingerprint(&mut there).map_err(|error| put(&error))? == found {
-                true => Stored::Present,
-                false => Stored::Repaired,
-            },
+            Ok(mut there) => {
+                let held = fingerprint(&mut there).map_err(|error| put(&error))?;
+                if held == found { Stored::Present } else { Stored::Repaired }
+            }
         };
         match stored {
             Stored::Present => {

@@ -183,7 +183,7 @@ fn a_relation_is_held_to_the_kinds_between_which_it_exists() {
 #[test]
 fn many_at_once_store_one_file_and_record_it_once() {
     let env = Env::new();
-    put(&env, "a", &[7; 300_000]);
+    put(&env, "a", &vec![7; 300_000]);
     let args = ["artifact", "add", "a", "--json", "--wait", "60"];
     let children: Vec<_> = (0..6).map(|_| env.command(&args).spawn().unwrap()).collect();
     let answers: Vec<Value> = children

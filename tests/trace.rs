@@ -21,7 +21,7 @@ const KEYS: [&str; 11] = [
     "next-round",
 ];
 
-/// The line of the sample that records the experiment of C4_v2; it is given an artifact to cite.
+/// The line of the sample that records the experiment of `C4_v2`; it is given an artifact to cite.
 const RESULT: usize = 143;
 
 /// The entry of a line of the sample: genesis, two keys of the workspace and eleven of the sample stand

@@ -80,7 +80,7 @@ pub(crate) fn check(
         match held(store, artifact) {
             Ok(Held::Whole) => {}
             Ok(Held::Missing) => {
-                faults.push((artifact, Class::Unverifiable, "artifact-missing", missing()))
+                faults.push((artifact, Class::Unverifiable, "artifact-missing", missing()));
             }
             Ok(Held::Changed(found)) => {
                 faults.push((

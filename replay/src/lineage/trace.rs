@@ -67,61 +67,12 @@ const BY: &str = "by";
 impl Lineage {
     /// What an entity rests on, the newest first, at most so many levels deep.
     pub fn down(&self, entity: &Address, depth_max: Option<usize>) -> Vec<Step> {
-        self.walk(entity, depth_max, |due| self.below(due))
+        walk(entity, depth_max, |due| self.below(due))
     }
 
     /// What rests on an entity, the oldest first, at most so many levels high.
     pub fn up(&self, entity: &Address, depth_max: Option<usize>) -> Vec<Step> {
-        self.walk(entity, depth_max, |due| self.above(due, entity))
-    }
-
-    fn walk(
-        &self,
-        entity: &Address,
-        depth_max: Option<usize>,
-        next: impl Fn(&Due) -> Vec<Due>,
-    ) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut opened: BTreeSet<Address> = BTreeSet::new();
-        let what = What::At(entity.clone());
-        let mut waiting =
-            vec![Due { depth: 0, word: "", what, until: Seq(u64::MAX), in_claim: false }];
-        while let Some(due) = waiting.pop() {
-            let was_opened = match &due.what {
-                What::At(address) => opened.contains(address),
-                What::File(_) => false,
-            };
-            // What an entity's later events led to needs no line of its own.
-            if was_opened && due.word == BY {
-                continue;
-            }
-            let is_apart = matches!(due.word, TOGETHER | REGARDS) && due.in_claim && due.is_claim();
-            let mut children =
-                if is_apart || (was_opened && due.is_event()) { Vec::new() } else { next(&due) };
-            let is_new = |child: &Due| match &child.what {
-                What::At(address) => !opened.contains(address),
-                What::File(_) => true,
-            };
-            if !due.is_event() {
-                children.retain(is_new);
-            }
-            // An entity whose every event was opened before has nothing left to show.
-            let is_above = was_opened && children.is_empty() && !is_apart;
-            let is_cut =
-                !children.is_empty() && depth_max.is_some_and(|depth_max| due.depth >= depth_max);
-            if let What::At(address) = &due.what
-                && !is_cut
-                && !is_apart
-            {
-                opened.insert(address.clone());
-            }
-            if !is_cut {
-                waiting.extend(children.into_iter().rev());
-            }
-            let Due { depth, word, what, .. } = due;
-            steps.push(Step { depth, word, what, is_above, is_cut, is_apart });
-        }
-        steps
+        walk(entity, depth_max, |due| self.above(due, entity))
     }
 
     /// What stands below a step: an event's links and files, or an entity's events before the one that leads
@@ -158,4 +109,48 @@ impl Lineage {
         let at = |user: super::User| What::At(Address::Event(user.seq));
         users.into_iter().map(|user| due.child(user.word, at(user), due.until)).collect()
     }
+}
+
+/// Opens one step after another, each event once.
+fn walk(entity: &Address, depth_max: Option<usize>, next: impl Fn(&Due) -> Vec<Due>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut opened: BTreeSet<Address> = BTreeSet::new();
+    let what = What::At(entity.clone());
+    let mut waiting = vec![Due { depth: 0, word: "", what, until: Seq(u64::MAX), in_claim: false }];
+    while let Some(due) = waiting.pop() {
+        let was_opened = match &due.what {
+            What::At(address) => opened.contains(address),
+            What::File(_) => false,
+        };
+        // What an entity's later events led to needs no line of its own.
+        if was_opened && due.word == BY {
+            continue;
+        }
+        let is_apart = matches!(due.word, TOGETHER | REGARDS) && due.in_claim && due.is_claim();
+        let mut children =
+            if is_apart || (was_opened && due.is_event()) { Vec::new() } else { next(&due) };
+        let is_new = |child: &Due| match &child.what {
+            What::At(address) => !opened.contains(address),
+            What::File(_) => true,
+        };
+        if !due.is_event() {
+            children.retain(is_new);
+        }
+        // An entity whose every event was opened before has nothing left to show.
+        let is_above = was_opened && children.is_empty() && !is_apart;
+        let is_cut =
+            !children.is_empty() && depth_max.is_some_and(|depth_max| due.depth >= depth_max);
+        if let What::At(address) = &due.what
+            && !is_cut
+            && !is_apart
+        {
+            opened.insert(address.clone());
+        }
+        if !is_cut {
+            waiting.extend(children.into_iter().rev());
+        }
+        let Due { depth, word, what, .. } = due;
+        steps.push(Step { depth, word, what, is_above, is_cut, is_apart });
+    }
+    steps
 }

@@ -57,9 +57,9 @@ fn claim_facts(round: u64, id: &str, state: &State) -> Vec<(String, String)> {
 
 fn run_facts(round: u64, id: &str, state: &State) -> Vec<(String, String)> {
     let Some(run) = state.program().run(round, id) else { return Vec::new() };
-    let (stage, milestone) = (run.stage.to_string(), run.milestone.clone().unwrap_or_default());
+    let (of, milestone) = (run.stage.to_string(), run.milestone.clone().unwrap_or_default());
     let mut facts = said([
-        ("stage", stage.as_str()),
+        ("stage", of.as_str()),
         ("milestone", &milestone),
         ("claims", &run.claims.join(", ")),
         ("launch", &run.launch.words()),
