@@ -287,6 +287,7 @@ fn replay() {
                 remembered: &|_| None,
                 receipt: None,
                 being_written: false,
+                artifacts: None,
                 files: None,
             };
             let report = rp_validator::check(&files, &question);

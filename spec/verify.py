@@ -173,7 +173,6 @@ def kid_of(public: bytes) -> bytes:
 
 ROLES = set("user orchestrator claim-agent experiment-agent verify-agent iteration-agent launcher monitor "
             "paper-figure notify next-round supervisor recorder".split())
-RELATIONS = set("evidences supersedes answers witnesses carries quotes".split())
 
 Check = Callable[[Any], bool]
 
@@ -222,6 +221,7 @@ TRUST: dict[str, dict[str, Check]] = {
     "role.granted": {"kid": binary(32), "role": TEXT},
     "command.rejected": {"kind": TEXT, "stream": TEXT, "kid": binary(32), "code": TEXT, "request": binary(32)},
     "journal.recovered": {"kept": natural, "cut_bytes": natural, "cut_blake3": binary(32), "cause": TEXT},
+    "artifact.added": {"b3": binary(32), "sha256": binary(32), "bytes": natural, "path?": TEXT},
 }
 
 
@@ -262,7 +262,19 @@ def entry_of(payload: bytes) -> Entry:
 
 # Section 8: authority.
 
-Kinds = dict[tuple[str, int], tuple[str, list[str]]]
+class Kinds(NamedTuple):
+    """The catalogue: domain and owners of each kind in its version; sources and targets of each relation."""
+    of: dict[tuple[str, int], tuple[str, list[str]]]
+    between: dict[str, list[tuple[list[str], list[str]]]]
+
+
+def means(pattern: str, kind: str) -> bool:
+    return pattern in ("*", kind) or pattern.endswith(".*") and kind.startswith(pattern[:-1])
+
+
+def is_path(path: str) -> bool:
+    return len(path.encode()) <= 1024 and not re.search(r"[\n\t\\]", path) \
+        and not {"", ".", ".."} & set(path.split("/"))
 
 
 class Key:
@@ -279,7 +291,8 @@ class History:
         self.kinds, self.log_key = kinds, b""
         self.ids: list[bytes] = []
         self.keys: dict[bytes, Key] = {}
-        self.events: set[str] = set()
+        self.events: dict[str, str] = {}
+        self.artifacts: dict[bytes, tuple[bytes, int, set[str]]] = {}
         self.idems: set[bytes] = set()
         self.names: set[str] = set()
         self.moments: dict[str, int] = {}
@@ -296,8 +309,8 @@ class History:
         body, kind, data = entry.body, entry.body["type"], entry.body["data"]
         need(body["seq"] == n, "seq is not the position")
         need(body["prev"] == (self.ids[-1] if n else bytes(32)), "prev is not the event before")
-        need((kind, body["tv"]) in self.kinds, "the kind is not known in its version")
-        domain, owners = self.kinds[kind, body["tv"]]
+        need((kind, body["tv"]) in self.kinds.of, "the kind is not known in its version")
+        domain, owners = self.kinds.of[kind, body["tv"]]
         need((domain == "trust") == (kind in TRUST), "the kind is not one of its domain")
         need((kind == "journal.opened") == (n == 0), "journal.opened is entry 0, and no other is")
         if n == 0:
@@ -316,14 +329,34 @@ class History:
             need(at >= self.moments.get(moment, 0), "at is before the last one of the stream")
             self.moments[moment] = at
         for relation, target in body.get("cause", ()):
-            need(relation in RELATIONS and target in self.events, "a citation is not one of an earlier event")
+            self.cite(kind, relation, target)
         need(any(self.owns(key, owner, data) for owner in owners), "the signing key holds no role that owns the kind")
         if n and kind in TRUST:
             getattr(self, kind.replace(".", "_"))(n, data)
         need(signed(key.public, EVENT_TYPE, entry.raw, entry.signature), "the signature does not verify")
         self.ids.append(entry.id)
-        self.events.add(entry.id.hex())
+        self.events[entry.id.hex()] = kind
         self.idems.add(body["idem"])
+
+    def cite(self, source: str, relation: str, target: str) -> None:
+        """Holds a citation to lead to something earlier, by a relation that exists between the two."""
+        scheme, _, digits = target.rpartition(":")
+        if scheme:
+            sums = {"b3": self.artifacts.keys(), "sha256": [sha for sha, _, _ in self.artifacts.values()]}
+            need(digits in {digest.hex() for digest in sums.get(scheme, ())}, "a citation is not one of an artifact")
+            cited = "artifact"
+        else:
+            need(target in self.events, "a citation is not one of an earlier event")
+            cited = self.events[target]
+
+        def reaches(pattern: str) -> bool:
+            if cited == "artifact":
+                return pattern == "artifact"
+            return cited == source if pattern == "=" else means(pattern, cited)
+
+        rows = self.kinds.between.get(relation, [])
+        need(any(any(means(one, source) for one in sources) and any(map(reaches, targets)) for sources, targets in rows),
+             "the relation of a citation does not exist between the two")
 
     @staticmethod
     def owns(key: Key, owner: str, data: dict[str, Any]) -> bool:
@@ -377,6 +410,20 @@ class History:
 
     def command_rejected(self, n: int, data: dict[str, Any]) -> None:
         """Has no rules beyond its fields."""
+
+    def artifact_added(self, n: int, data: dict[str, Any]) -> None:
+        path, sha = data.get("path"), data["sha256"]
+        need(data["bytes"] > 0, "the artifact is empty")
+        need(path is None or is_path(path), "the path is not one of a file in the workspace")
+        if data["b3"] in self.artifacts:
+            known, size, paths = self.artifacts[data["b3"]]
+            need((known, size) == (sha, data["bytes"]), "the artifact contradicts an earlier entry")
+            need(path is not None and path not in paths, "the artifact is on record")
+        else:
+            need(all(known != sha for known, _, _ in self.artifacts.values()), "the digests contradict an earlier entry")
+            paths = self.artifacts.setdefault(data["b3"], (sha, data["bytes"], set()))[2]
+        if path is not None:
+            paths.add(path)
 
     def journal_recovered(self, n: int, data: dict[str, Any]) -> None:
         need(data["kept"] == n, "kept is not the position")
@@ -653,7 +700,9 @@ def read_kinds(path: Path) -> Kinds:
     try:
         document = json.loads(read(path))
         need(document["schema"] == "rp.kinds/1", "another schema")
-        return {(kind["kind"], kind["version"]): (kind["domain"], kind["owners"]) for kind in document["kinds"]}
+        between = {one["name"]: [(row["from"], row["to"]) for row in one["between"]] for one in document["relations"]}
+        return Kinds({(kind["kind"], kind["version"]): (kind["domain"], kind["owners"]) for kind in document["kinds"]},
+                     between)
     except (Bad, ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"{path} is not a list of kinds: {error!r}") from None
 

@@ -5,8 +5,9 @@
 //!
 //! In reading order: [`cli`] reads the command line and the environment; [`cmd`] has a file a verb;
 //! [`workspace`] finds a journal and reads it; [`engine`] is the single door for recording; [`journal`] puts
-//! bytes on the disk; [`archive`] moves a round's files; [`porcelain`] is what the verbs of the program share;
-//! [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
+//! bytes on the disk, [`artifacts`] what is cited by digest; [`archive`] moves a round's files; [`porcelain`] is
+//! what the verbs of the program share; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws
+//! documents.
 //!
 //! What holds throughout:
 //!
@@ -18,6 +19,7 @@
 //! 6. Standard output is data, standard error is talk.
 
 pub mod archive;
+pub mod artifacts;
 pub mod cache;
 pub mod cli;
 pub mod clock;

@@ -6,6 +6,7 @@
 pub mod documents;
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -13,12 +14,14 @@ use std::{
     time::Duration,
 };
 
-use rp_events::{Chain, EventId, Seq, Stamp, entry::Parsed};
-use rp_replay::{Scope, State};
+use rp_events::{Chain, Digest, Event, EventId, Seq, Stamp, artifact::blob_path, entry::Parsed};
+use rp_replay::{Lineage, Scope, State};
 use rp_validator::{
-    Class, FORMAT, Finding, log_id,
+    Class, FORMAT, Finding,
+    artifacts::{self, Held},
+    log_id,
     meaning::Fold,
-    source::Folder,
+    source::{Folder, Tree},
     walk::{self, End, Plan, Until},
 };
 use serde::{Deserialize, Serialize};
@@ -141,6 +144,67 @@ impl Workspace {
     /// The journal's files.
     pub fn source(&self) -> Folder {
         Folder(self.paths.folder.clone())
+    }
+
+    /// The store of artifacts, for reading.
+    pub fn blobs(&self) -> Tree {
+        Tree(self.blobs_folder())
+    }
+
+    /// The folder of the store of artifacts.
+    pub fn blobs_folder(&self) -> PathBuf {
+        self.root.join(".rp/blobs")
+    }
+
+    /// The lineage of a journal's first entries.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that does not hold.
+    pub fn lineage(&self, size: u64) -> Result<Lineage, Failure> {
+        let mut lineage = Lineage::default();
+        let mut unread = None;
+        self.each(Plan::whole(Until::Size(size)), &mut |parsed, _| match Event::decode(
+            &parsed.envelope.kind,
+            parsed.data,
+        ) {
+            Ok(event) => {
+                lineage.take(parsed.id, &parsed.envelope, &event);
+                ControlFlow::Continue(())
+            }
+            Err(why) => {
+                unread = Some((parsed.envelope.seq, why));
+                ControlFlow::Break(())
+            }
+        })?;
+        match unread {
+            None => Ok(lineage),
+            Some((seq, why)) => {
+                Err(Failure::new(Exit::REFUSED, "bad-payload", format!("entry {seq}: {why}"))
+                    .detail("seq", seq.0)
+                    .hint("`rp validate` lists everything that does not hold"))
+            }
+        }
+    }
+
+    /// The artifacts whose bytes are not those on record or are gone; every one of them is read.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are there and cannot be read.
+    pub fn broken_artifacts(&self, state: &State) -> Result<BTreeSet<Digest>, Failure> {
+        let store = self.blobs();
+        let mut broken = BTreeSet::new();
+        for artifact in state.trust().artifacts() {
+            let held = artifacts::held(&store, &artifact);
+            let held = held.map_err(|error| {
+                Failure::io("read", &self.blobs_folder().join(blob_path(&artifact.b3)), &error)
+            })?;
+            if held != Held::Whole {
+                broken.insert(artifact.b3);
+            }
+        }
+        Ok(broken)
     }
 
     /// The id of the journal.

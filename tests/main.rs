@@ -5,6 +5,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test that reads past an end fails")]
 #![expect(clippy::as_conversions, reason = "small numbers of tests")]
 
+mod artifacts;
 mod bytes;
 mod cases;
 mod cli;
@@ -18,4 +19,5 @@ mod recovery;
 mod support;
 mod tamper;
 mod tidy;
+mod trace;
 mod vectors;

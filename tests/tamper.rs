@@ -20,6 +20,7 @@ fn judge(files: &Memory, signatures: Signatures) -> Report {
         remembered: &|_| None,
         receipt: None,
         being_written: false,
+        artifacts: None,
         files: None,
     };
     rp_validator::check(files, &question)

@@ -9,7 +9,7 @@ use std::{
 };
 
 use rp_events::{DOMAINS, Kind, trust::ROLES};
-use rp_replay::{VIEWS, record::RELATIONS};
+use rp_replay::{VIEWS, relation};
 use serde_json::{Value, json};
 
 /// Most lines of a source file.
@@ -535,7 +535,21 @@ fn catalogue() -> Value {
             .map(|(name, about)| json!({ "name": name, "about": about }))
             .collect::<Vec<_>>()
     };
-    json!({ "schema": "rp.kinds/1", "kinds": kinds, "roles": pairs(ROLES), "relations": pairs(RELATIONS) })
+    json!({ "schema": "rp.kinds/1", "kinds": kinds, "roles": pairs(ROLES), "relations": relations() })
+}
+
+fn relations() -> Vec<Value> {
+    let between = |name: &str| -> Vec<Value> {
+        let rows = relation::table().filter(|row| row.relation == name);
+        rows.map(|row| json!({ "from": row.from, "to": row.to })).collect()
+    };
+    let row = |relation: &relation::Relation| {
+        json!({
+            "name": relation.name, "about": relation.about, "rests": relation.rests,
+            "between": between(relation.name),
+        })
+    };
+    relation::RELATIONS.iter().map(row).collect()
 }
 
 /// The rows of a part of the catalogue by their names, with where they stand.

@@ -4,12 +4,14 @@
 //! numbers and asks no environment: whatever it needs of these is passed in.
 //!
 //! In reading order: [`id`], [`text`], [`number`], [`time`] are the words; [`json`] is how callers write a
-//! payload and [`profile`] how it is signed; [`entry`] and [`sign`] make and judge an entry; [`frame`],
+//! payload and [`profile`] how it is signed; [`entry`] and [`sign`] make and judge an entry; [`artifact`]
+//! names bytes kept beside the journal; [`frame`],
 //! [`head`], [`recovery`] are the files; [`tree`] and [`note`] prove what they hold; [`trust`] and
 //! [`program`] are the events themselves.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod artifact;
 pub mod entry;
 pub mod frame;
 pub mod head;
@@ -29,6 +31,7 @@ pub mod time;
 pub mod tree;
 pub mod trust;
 
+pub use artifact::ArtifactName;
 pub use id::{
     BehaviorId, ClaimId, ConstraintId, Digest, EventId, FigureId, Idem, KeyName, Kid, MilestoneId,
     PublicKey, Role, RunId, Seq, SignatureBytes, VariantTag,

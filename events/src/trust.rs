@@ -1,4 +1,4 @@
-//! Events about the journal itself: its genesis, keys, roles, refused commands, recovery.
+//! Events about the journal itself: its genesis, keys, roles, refused commands, recovery, artifacts.
 //! Specified in `spec/trust.md`.
 
 use schemars::JsonSchema;
@@ -17,6 +17,8 @@ pub const SUITE: &str = "rp1:b3+sha256-rfc6962+ed25519";
 pub const ROOT: &str = "root";
 /// The role that records refusals and recoveries and nothing else.
 pub const RECORDER: &str = "recorder";
+/// The role that launches evaluators; it alone writes what counts as measured by `rp`.
+pub const SUPERVISOR: &str = "supervisor";
 
 /// Every role that a key may be given, with what it is for. `root` comes from the genesis alone.
 pub static ROLES: &[(&str, &str)] = &[
@@ -31,7 +33,7 @@ pub static ROLES: &[(&str, &str)] = &[
     ("paper-figure", "figures of claims"),
     ("notify", "briefings"),
     ("next-round", "archive and draft between rounds"),
-    ("supervisor", "launches evaluators and reports what it measured"),
+    (SUPERVISOR, "launches evaluators and reports what it measured"),
     (RECORDER, "records refused commands and recoveries, nothing else"),
 ];
 
@@ -53,6 +55,8 @@ kinds! {
     RoleGranted(RoleGranted) = "role.granted" v 1 by ["root"] else "role-missing";
     /// A command was refused; only its kind, code and digest are kept.
     CommandRejected(CommandRejected) = "command.rejected" v 1 by ["recorder"] else "role-missing";
+    /// Bytes were stored beside the journal; from here on they can be cited by their digests.
+    ArtifactAdded(ArtifactAdded) = "artifact.added" v 1 by ["user", "orchestrator", "claim-agent", "experiment-agent", "verify-agent", "iteration-agent", "launcher", "monitor", "paper-figure", "notify", "next-round", "supervisor"] else "role-missing";
 }
 
 /// The payload of `journal.opened`.
@@ -161,4 +165,19 @@ pub struct CommandRejected {
     pub code: String,
     /// The request digest of what was tried; the payload itself is not kept.
     pub request: Digest,
+}
+
+/// The payload of `artifact.added`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactAdded {
+    /// BLAKE3 of the bytes, which names them in the store.
+    pub b3: Digest,
+    /// SHA-256 of the bytes.
+    pub sha256: Digest,
+    /// How many bytes there are; at least one.
+    pub bytes: u64,
+    /// The file in the workspace that they were read from.
+    #[serde(default, deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }

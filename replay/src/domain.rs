@@ -1,6 +1,6 @@
 //! What a domain must have: rules that decide, and a fold that records.
 
-use rp_events::{EventId, Kid, Kind, Refusal, Role, Seq, Stamp};
+use rp_events::{EventId, Kid, Kind, Refusal, Role, Seq, Stamp, entry::Citation};
 
 use crate::State;
 
@@ -25,6 +25,8 @@ pub struct At<'a> {
     pub stage: Option<&'a str>,
     /// The stream: `trust`, `program`, `round/N`.
     pub stream: &'a str,
+    /// What it cites.
+    pub cause: &'a [Citation],
 }
 
 impl At<'_> {

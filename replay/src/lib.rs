@@ -8,15 +8,22 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 #![deny(clippy::float_arithmetic)]
 
+pub mod address;
 pub mod document;
 mod domain;
+pub mod launch;
+pub mod lineage;
+pub mod measurement;
 pub mod program;
 pub mod record;
+pub mod relation;
 pub mod table;
 pub mod trust;
 pub mod views;
 
+pub use address::Address;
 pub use domain::{At, Domain};
+pub use lineage::Lineage;
 pub use views::{VIEWS, View};
 
 use std::sync::Arc;
@@ -140,7 +147,7 @@ impl State {
         }
         let signer = self.signer(&entry)?;
         let stream = stream_of(&entry)?;
-        self.record.admit(envelope, stream)?;
+        self.record.admit(envelope, stream, &self.trust)?;
         let at = at(&entry, &signer, stream);
         match (entry.event(), scope) {
             (Event::Trust(event), _) => trust::Trust::admit(self, &at, event)?,
@@ -203,7 +210,7 @@ impl Keys for State {
 }
 
 fn at<'a>(entry: &'a Verified, signer: &'a KeyRecord, stream: &'a str) -> At<'a> {
-    let Envelope { seq, time, at, kid, .. } = entry.envelope();
+    let Envelope { seq, time, at, kid, cause, .. } = entry.envelope();
     At {
         seq: *seq,
         id: entry.id(),
@@ -214,6 +221,7 @@ fn at<'a>(entry: &'a Verified, signer: &'a KeyRecord, stream: &'a str) -> At<'a>
         roles: &signer.roles,
         stage: entry.stage(),
         stream,
+        cause,
     }
 }
 

@@ -190,6 +190,8 @@ fn citation(text: &str) -> Result<Citation, Failure> {
     let (relation, target) = text
         .split_once('=')
         .ok_or_else(|| Failure::usage(format!("`--cite` takes RELATION=TARGET, found `{text}`")))?;
+    // An artifact may be named by its address as well.
+    let target = target.strip_prefix("artifact:").unwrap_or(target);
     Ok(Citation { relation: relation.to_owned(), target: target.to_owned() })
 }
 

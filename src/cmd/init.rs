@@ -252,7 +252,7 @@ fn place(
     let config = Config { default_key: OWNER.to_owned() };
     let config =
         format!("{}\n", serde_json::to_string_pretty(&config).expect("the configuration is plain"));
-    let ignore = "cache/\njournal/LOCK\ntiles/\n";
+    let ignore = "cache/\njournal/LOCK\nblobs/LOCK\nblobs/aside/\ntiles/\n";
     [("config.json", config.as_str()), (".gitignore", ignore)].into_iter().try_for_each(
         |(name, text)| {
             let path = aside.join(name);

@@ -1,7 +1,7 @@
 //! `rp kinds` and `rp schema`: the vocabulary.
 
 use rp_events::{DOMAINS, Event, refusal::general, trust::ROLES};
-use rp_replay::record::RELATIONS;
+use rp_replay::relation::{self, RELATIONS};
 use serde_json::{Value, json};
 
 use crate::{error::Failure, exit::Exit, out::Out};
@@ -39,8 +39,12 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<Exit, Failure> {
         out.data(&format!("  {:32} {} ({})\n", kind.name, about, kind.owners.join(", ")))?;
     }
     out.data("relations\n")?;
-    for (name, about) in RELATIONS {
-        out.data(&format!("  {name:32} {about}\n"))?;
+    for relation in RELATIONS {
+        out.data(&format!("  {:32} {}\n", relation.name, relation.about))?;
+        for row in relation::table().filter(|row| row.relation == relation.name) {
+            let (from, to) = (row.from.join(", "), row.to.join(", "));
+            out.data(&format!("  {:32}   {from} -> {to}\n", ""))?;
+        }
     }
     Ok(Exit::DONE)
 }
@@ -72,8 +76,25 @@ pub(crate) fn catalogue(prefix: &str) -> Value {
         "schema": "rp.kinds/1",
         "kinds": kinds,
         "roles": pairs(ROLES),
-        "relations": pairs(RELATIONS),
+        "relations": relations(),
     })
+}
+
+/// The relations with the kinds between which each exists.
+fn relations() -> Vec<Value> {
+    let between = |name: &str| {
+        let rows = relation::table().filter(|row| row.relation == name);
+        rows.map(|row| json!({ "from": row.from, "to": row.to })).collect::<Vec<_>>()
+    };
+    let record = |relation: &relation::Relation| {
+        json!({
+            "name": relation.name,
+            "about": relation.about,
+            "rests": relation.rests,
+            "between": between(relation.name),
+        })
+    };
+    RELATIONS.iter().map(record).collect()
 }
 
 /// Prints a kind's JSON Schema.

@@ -1,6 +1,7 @@
 //! The verbs: a file each, one match, one way to end.
 
 pub mod append;
+pub mod artifact;
 pub mod claim;
 pub mod doctor;
 pub mod fold;
@@ -17,6 +18,7 @@ pub mod round;
 pub mod show;
 pub mod stage;
 pub mod sync;
+pub mod trace;
 pub mod validate;
 pub mod verify;
 
@@ -61,6 +63,10 @@ pub enum Verb {
     Stage(stage::Args),
     /// The gates of a round.
     Gate(gate::Args),
+    /// Show what a thing rests on, down to bytes, and what rests on it.
+    Trace(trace::Args),
+    /// Store files beside the journal, to be cited by their digests.
+    Artifact(artifact::Args),
     /// Say where things stand.
     Status(fold::StatusArgs),
     /// List the event kinds, their owners and the relations.
@@ -125,6 +131,8 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Claim(args) => claim::run(&args, settings, out),
         Verb::Stage(args) => stage::run(&args, settings, out),
         Verb::Gate(args) => gate::run(&args, settings, out),
+        Verb::Trace(args) => trace::run(&args, settings, out),
+        Verb::Artifact(args) => artifact::run(&args, settings, out),
         Verb::Status(args) => fold::status(&args, settings, out),
         Verb::Kinds(args) => kinds::run(&args, out),
         Verb::Schema(args) => kinds::schema(&args, out),

@@ -1,13 +1,12 @@
 //! `rp show`: everything about one thing.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::collections::BTreeSet;
 
-use rp_events::{EventId, Seq, entry};
-use rp_replay::State;
-use rp_validator::walk::{Plan, Until};
+use rp_events::{ArtifactName, Seq, entry};
+use rp_replay::{Address, Lineage, State, lineage::Cause};
 use serde_json::{Value, json};
 
-use super::log;
+use super::{log, trace};
 use crate::{
     error::Failure,
     exit::Exit,
@@ -18,7 +17,7 @@ use crate::{
 /// `rp show`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// An entry's number, an event id, or an address: `event:SEQ`, `key:NAME`, `round:N`, `claim:N/ID`.
+    /// An entry's number, an event id, or an address such as `claim:1/C4`, `run:1/A1`, `key:NAME`.
     entity: String,
     /// The state as of then: an entry's number, an event id, or a time.
     #[arg(long, value_name = "SEQ|TIME|EVENT_ID", value_parser = Moment::parse)]
@@ -29,18 +28,19 @@ pub struct Args {
 pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let workspace = Workspace::find(settings)?;
     let reading = workspace.read(args.at.as_ref())?;
-    let size = reading.chain.next().0;
-    let entity = args.entity.as_str();
-    let text = match entity.split_once(':') {
-        Some(("event", seq)) => {
-            event(&workspace, &reading.state, position(seq, &reading.state)?, size)?
-        }
-        Some(("key", name)) => key(&reading.state, name).ok_or_else(|| unknown(entity))?,
-        Some(("round", round)) => round_of(&reading.state, round).ok_or_else(|| unknown(entity))?,
-        Some(("claim", path)) => claim(&reading.state, path).ok_or_else(|| unknown(entity))?,
-        Some(_) => return Err(unknown(entity)),
-        None => event(&workspace, &reading.state, position(entity, &reading.state)?, size)?,
+    let state = &reading.state;
+    let address = trace::entity(&args.entity, state)?;
+    let lineage = workspace.lineage(reading.chain.next().0)?;
+    let text = match &address {
+        Address::Event(seq) => event(&workspace, state, *seq)?,
+        Address::Key(name) => key(state, name),
+        Address::Round(round) => round_of(state, *round),
+        Address::Claim(round, id) => claim(state, *round, id),
+        Address::Artifact(name) => artifact(state, name),
+        Address::Run(..) => with_facts("run", &address, state),
+        Address::Behavior(_) => with_facts("behavior", &address, state),
     };
+    let text = with_users(text, &address, &lineage, state);
     if out.json {
         out.data(&format!("{text}\n"))?;
     } else {
@@ -49,39 +49,61 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
     Ok(Exit::DONE)
 }
 
-fn unknown(entity: &str) -> Failure {
-    let message = format!("the record has nothing at `{}`", rp_events::text::shown(entity));
-    Failure::new(Exit::REFUSED, "unknown-entity", message)
-        .hint("an address is `event:SEQ`, `key:NAME`, `round:N` or `claim:N/ID`")
-        .hint("`rp log` and `rp status` show what there is")
+/// Adds to a document who cites the thing, who else rests on it, and what a revoked key makes of it.
+fn with_users(mut text: String, address: &Address, lineage: &Lineage, state: &State) -> String {
+    let users = lineage.users(address);
+    let list = |is_cited: bool| -> Vec<Value> {
+        let own = users.iter().filter(|user| user.is_cited == is_cited);
+        own.map(|user| json!({ "seq": user.seq.0, "relation": user.word })).collect()
+    };
+    let marks = lineage.marks(state.trust(), &BTreeSet::new());
+    let marks: Vec<String> = marks.of(address).into_iter().flatten().map(Cause::words).collect();
+    text.pop();
+    format!(
+        "{text},\"cited_by\":{},\"used_by\":{},\"marks\":{}}}",
+        Value::from(list(true)),
+        Value::from(list(false)),
+        Value::from(marks)
+    )
 }
 
-fn position(text: &str, state: &State) -> Result<Seq, Failure> {
-    let by_id = EventId::parse(text).and_then(|id| state.record().position(&id));
-    let seq = by_id.or_else(|| text.parse().ok().map(Seq)).filter(|seq| *seq < state.next());
-    seq.ok_or_else(|| unknown(text))
-}
-
-fn event(workspace: &Workspace, state: &State, seq: Seq, size: u64) -> Result<String, Failure> {
+fn event(workspace: &Workspace, state: &State, seq: Seq) -> Result<String, Failure> {
     let bytes = workspace.entry(seq)?;
     let parsed = entry::parse(&bytes)
         .map_err(|error| Failure::new(Exit::REFUSED, "bad-envelope", error.to_string()))?;
-    let id = parsed.id.to_string();
-    let mut cited_by: Vec<Value> = Vec::new();
-    workspace.each(Plan::whole(Until::Size(size)), &mut |later, _| {
-        for citation in later.envelope.cause.iter().filter(|citation| citation.target == id) {
-            cited_by.push(json!({ "seq": later.envelope.seq.0, "relation": citation.relation }));
-        }
-        ControlFlow::Continue(())
-    })?;
-    let mut text = log::record(&parsed, state, "rp.show.event/1");
-    text.pop();
-    Ok(format!("{text},\"cited_by\":{}}}", Value::Array(cited_by)))
+    Ok(log::record(&parsed, state, "rp.show.event/1"))
 }
 
-fn key(state: &State, name: &str) -> Option<String> {
-    let (kid, key) = state.trust().named(name)?;
-    let document = json!({
+/// What is on record of a thing, as labels with values.
+fn with_facts(what: &str, address: &Address, state: &State) -> String {
+    let facts = address.facts(state).into_iter();
+    let facts: Vec<Value> =
+        facts.map(|(label, value)| json!({ "label": label, "value": value })).collect();
+    json!({
+        "schema": format!("rp.show.{what}/1"),
+        "address": address.to_string(),
+        "facts": facts,
+    })
+    .to_string()
+}
+
+fn artifact(state: &State, name: &ArtifactName) -> String {
+    let artifact = state.trust().artifact(name).expect("trace::entity() found it");
+    json!({
+        "schema": "rp.show.artifact/1",
+        "address": Address::Artifact(*name).to_string(),
+        "b3": artifact.b3.to_string(),
+        "sha256": artifact.sha256.to_string(),
+        "bytes": artifact.bytes,
+        "paths": artifact.paths,
+        "since": artifact.since.0,
+    })
+    .to_string()
+}
+
+fn key(state: &State, name: &str) -> String {
+    let (kid, key) = state.trust().named(name).expect("trace::entity() found it");
+    json!({
         "schema": "rp.show.key/1",
         "address": format!("key:{name}"),
         "kid": kid.to_string(),
@@ -89,33 +111,31 @@ fn key(state: &State, name: &str) -> Option<String> {
         "roles": key.roles.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "since": key.since.0,
         "state": key.ended_before(state.next()).unwrap_or_else(|| "may sign".to_owned()),
-    });
-    Some(document.to_string())
+    })
+    .to_string()
 }
 
-fn round_of(state: &State, round: &str) -> Option<String> {
-    let round: u64 = round.parse().ok()?;
-    let header = state.program().header(round)?;
+fn round_of(state: &State, round: u64) -> String {
+    let header = state.program().header(round).unwrap_or_default();
     let claims: Vec<String> =
         state.program().claims(round).iter().map(|claim| claim.id.clone()).collect();
-    let document = json!({
+    json!({
         "schema": "rp.show.round/1",
         "address": format!("round:{round}"),
         "project": header.project,
         "pipeline_status": header.pipeline_status,
         "archived": state.program().is_archived(round),
         "claims": claims.iter().map(|id| format!("claim:{round}/{id}")).collect::<Vec<_>>(),
-    });
-    Some(document.to_string())
+    })
+    .to_string()
 }
 
-fn claim(state: &State, path: &str) -> Option<String> {
-    let (round, id) = path.split_once('/')?;
-    let claims = state.program().claims(round.parse().ok()?);
-    let row = claims.iter().find(|claim| claim.id == id).map(Arc::clone)?;
-    let document = json!({
+fn claim(state: &State, round: u64, id: &str) -> String {
+    let claims = state.program().claims(round);
+    let row = claims.iter().find(|claim| claim.id == id).expect("trace::entity() found it");
+    json!({
         "schema": "rp.show.claim/1",
-        "address": format!("claim:{path}"),
+        "address": format!("claim:{round}/{id}"),
         "statement": row.statement,
         "origin": row.origin,
         "main_experiment": row.main_experiment.verdict,
@@ -123,8 +143,8 @@ fn claim(state: &State, path: &str) -> Option<String> {
         "final_status": row.final_status,
         "caveats": row.caveats,
         "artifacts": row.artifacts,
-    });
-    Some(document.to_string())
+    })
+    .to_string()
 }
 
 /// Lays a JSON text out in lines without touching its numbers.

@@ -1,4 +1,4 @@
-//! `rp validate`: chain, signatures, authority, rules, derived files.
+//! `rp validate`: chain, signatures, authority, rules, artifacts, derived files.
 
 use std::{num::NonZero, path::PathBuf};
 
@@ -46,12 +46,17 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let remembered = |log_id| workspace.paths.read_remembered(log_id);
     let read = |path: &str| workspace.file(path);
+    let store = workspace.blobs();
     let mut question = Question {
         scope,
         signatures: Signatures::Judge(cores),
         remembered: &remembered,
         receipt,
         being_written: lock::is_held(&workspace.paths.lock()).unwrap_or(false),
+        artifacts: match scope {
+            Scope::Whole => Some(&store),
+            Scope::Trust => None,
+        },
         files: match scope {
             Scope::Whole => Some(&read),
             Scope::Trust => None,
@@ -64,10 +69,13 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
         question.being_written = true;
         report = rp_validator::check(&workspace.source(), &question);
     }
-    if scope == Scope::Trust {
-        report.not_checked.extend(["domain rules", "derived files"]);
+    match scope {
+        Scope::Trust => report.not_checked.extend(["domain rules", "derived files", "artifacts"]),
+        Scope::Whole if report.counts.artifacts == 0 => {
+            report.not_checked.push("artifacts (none are named)");
+        }
+        Scope::Whole => {}
     }
-    report.not_checked.push("artifacts (none are named)");
     report
 }
 
@@ -100,6 +108,7 @@ pub(crate) fn document(schema: &str, report: &Report) -> Value {
             "bytes": counts.bytes,
             "signatures": counts.signatures,
             "rules": counts.rules,
+            "artifacts": counts.artifacts,
             "views": counts.views,
             "unacknowledged": counts.unacknowledged,
         },
@@ -124,8 +133,13 @@ pub(crate) fn text(report: &Report) -> String {
     }
     let counts = &report.counts;
     out.push_str(&format!(
-        "looked at  {} entries in {} segments, {} signatures, {} entries by the rules, {} derived files\n",
-        counts.entries, counts.segments, counts.signatures, counts.rules, counts.views
+        "looked at  {} entries in {} segments, {} signatures, {} entries by the rules, {} artifacts, {} derived files\n",
+        counts.entries,
+        counts.segments,
+        counts.signatures,
+        counts.rules,
+        counts.artifacts,
+        counts.views
     ));
     if counts.unacknowledged > 0 {
         out.push_str(&format!(
@@ -150,10 +164,14 @@ fn sentence(class: Class) -> &'static str {
             "the tail was never acknowledged and is not whole; the next append sets it aside"
         }
         Class::Nothing => "there is nothing to check",
-        Class::Unverifiable => "nobody can say whether entries are missing at the end",
+        Class::Unverifiable => {
+            "not everything can be said: an anchor or the bytes of an artifact are missing"
+        }
         Class::Rollback => "acknowledged entries are missing at the end",
         Class::Fork => "the journal contradicts what was promised",
-        Class::Broken => "acknowledged history is damaged or forged, or a derived file was edited",
+        Class::Broken => {
+            "acknowledged history is damaged or forged, or an artifact or a derived file was changed"
+        }
         Class::Unreadable => "a file could not be read",
     }
 }

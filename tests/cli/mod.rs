@@ -9,7 +9,7 @@ mod refusals;
 use crate::support::env::{Env, rejected};
 
 /// Every verb, as it stands after `rp`.
-const VERBS: [&str; 47] = [
+const VERBS: [&str; 52] = [
     "init",
     "key",
     "key new",
@@ -47,6 +47,11 @@ const VERBS: [&str; 47] = [
     "stage pin",
     "gate",
     "gate list",
+    "trace",
+    "artifact",
+    "artifact add",
+    "artifact get",
+    "artifact list",
     "status",
     "kinds",
     "schema",
@@ -112,6 +117,9 @@ fn every_verb_answers_with_one_json_document_of_its_own_schema() {
         ("show 0", "rp.show.event/1"),
         ("show event:1", "rp.show.event/1"),
         ("show key:owner", "rp.show.key/1"),
+        ("trace key:owner", "rp.trace/1"),
+        ("artifact add .rp/config.json", "rp.artifact.add/1"),
+        ("artifact list", "rp.artifact.list/1"),
         ("kinds", "rp.kinds/1"),
         ("schema key.revoked", "rp.schema/1"),
         ("validate", "rp.validate/1"),

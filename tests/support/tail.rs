@@ -69,6 +69,7 @@ pub(crate) fn check_at(paths: &Paths, signatures: Signatures) -> Report {
         remembered: &remembered,
         receipt: None,
         being_written: false,
+        artifacts: None,
         files: None,
     };
     rp_validator::check(&Folder(paths.folder.clone()), &question)

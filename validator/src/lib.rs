@@ -1,12 +1,13 @@
 //! Is this directory a true journal? Reads it, and nothing else: no write, no lock, no process.
 //!
 //! [`check`] runs the passes in order: the chain ([`walk`]: bytes, links, tree), the meaning ([`meaning`]:
-//! keys, rules, signatures), the anchors ([`anchors`]), the derived files ([`derived`]). What it finds is a
-//! [`Report`] with the counts of what it looked at; a pass over nothing is not a pass.
+//! keys, rules, signatures), the anchors ([`anchors`]), the artifacts ([`artifacts`]), the derived files
+//! ([`derived`]). What it finds is a [`Report`] with the counts of what it looked at; a pass over nothing is not a pass.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod anchors;
+pub mod artifacts;
 pub mod derived;
 pub mod meaning;
 mod report;
@@ -45,6 +46,8 @@ pub struct Question<'q> {
     pub receipt: Option<Receipt>,
     /// Whether another process is writing: then only what HEAD promises is judged.
     pub being_written: bool,
+    /// Where the bytes of artifacts are kept, if they are to be checked.
+    pub artifacts: Option<&'q dyn Source>,
     /// Where derived files are read, if they are to be compared.
     pub files: Option<ReadFile<'q>>,
 }
@@ -90,7 +93,13 @@ fn run(source: &impl Source, question: &Question<'_>, report: &mut Report) -> io
     conclude(walked.end, report);
     anchors.check_log(report.log_id, report);
     unanchored(&promises, report);
-    if let (Some(files), Class::Ok) = (question.files, report.class()) {
+    if report.class() != Class::Ok {
+        return Ok(());
+    }
+    if let Some(store) = question.artifacts {
+        artifacts::check(&fold.state, source, store, report)?;
+    }
+    if let Some(files) = question.files {
         derived::check(&fold.state, files, report);
     }
     Ok(())

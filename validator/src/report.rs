@@ -13,13 +13,14 @@ pub enum Class {
     Torn,
     /// There are no entries.
     Nothing,
-    /// No anchor says whether the tail was cut.
+    /// No anchor says whether the tail was cut, or the bytes of an artifact are not there.
     Unverifiable,
     /// Entries that an anchor promises are missing.
     Rollback,
     /// An anchor contradicts the journal.
     Fork,
-    /// Acknowledged history is damaged or forged, or a derived file differs from its fold.
+    /// Acknowledged history is damaged or forged, an artifact has other bytes, or a derived file differs from
+    /// its fold.
     Broken,
     /// A file could not be read.
     Unreadable,
@@ -107,6 +108,8 @@ pub struct Counts {
     pub signatures: u64,
     /// Entries that every rule asked let pass.
     pub rules: u64,
+    /// Artifacts whose bytes were looked for.
+    pub artifacts: u64,
     /// Derived files compared with their fold.
     pub views: u64,
     /// Whole entries after the last acknowledged one.

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Read, Seek, SeekFrom},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// The files of one folder.
@@ -32,6 +32,13 @@ pub trait Source {
     fn read(&self, name: &str, into: &mut Vec<u8>) -> io::Result<bool> {
         self.read_part(name, 0, u64::MAX, into)
     }
+
+    /// Opens a file to be read a piece at a time; `None` if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// The file is there and cannot be opened.
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>>;
 }
 
 /// A folder on disk.
@@ -74,6 +81,60 @@ impl Source for Folder {
         file.take(upto.saturating_sub(from)).read_to_end(into)?;
         Ok(true)
     }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
+        open(&self.0.join(name))
+    }
+}
+
+fn open<'r>(path: &Path) -> io::Result<Option<Box<dyn Read + 'r>>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(Box::new(file))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A folder on disk with the folders in it; names are paths under it, with `/`.
+#[derive(Debug, Clone)]
+pub struct Tree(pub PathBuf);
+
+impl Tree {
+    fn list(&self, under: &str, names: &mut Vec<String>) -> io::Result<()> {
+        let within = Folder(self.0.join(under));
+        let prefix = if under.is_empty() { String::new() } else { format!("{under}/") };
+        names.extend(within.names()?.into_iter().map(|name| format!("{prefix}{name}")));
+        let entries = match std::fs::read_dir(&within.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_type()?.is_dir()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                self.list(&format!("{prefix}{name}"), names)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for Tree {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        self.list("", &mut names)?;
+        names.sort();
+        Ok(names)
+    }
+
+    fn read_part(&self, name: &str, from: u64, upto: u64, into: &mut Vec<u8>) -> io::Result<bool> {
+        Folder(self.0.clone()).read_part(name, from, upto, into)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
+        open(&self.0.join(name))
+    }
 }
 
 /// Files in memory, for trying damage without touching a disk.
@@ -91,5 +152,10 @@ impl Source for Memory {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file.len());
         into.extend_from_slice(file.get(place(from)..place(upto)).unwrap_or_default());
         Ok(true)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
+        let Some(bytes) = self.0.get(name) else { return Ok(None) };
+        Ok(Some(Box::new(bytes.as_slice())))
     }
 }

@@ -2,11 +2,7 @@
 
 use bigdecimal::BigDecimal;
 
-use super::{
-    Program,
-    constants::StageName,
-    state::{RunState, exact},
-};
+use super::{Program, constants::StageName, state::exact};
 
 /// What a round has used, against what it may.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +59,7 @@ pub fn of(program: &Program, number: u64) -> Option<Budget> {
         let hours = own.clone().filter_map(|(_, run)| run.gpu_hours.as_deref()).map(exact);
         let sum: BigDecimal = hours.sum();
         let total = own.clone().count();
-        let out = own.filter(|(_, run)| run.state == RunState::Running).count();
+        let out = own.filter(|(_, run)| run.launch.is_open()).count();
         (stage, plain(&sum), count(total - out), count(out))
     });
     let sum = round.gpu_hours.as_deref().map_or_else(BigDecimal::default, exact);

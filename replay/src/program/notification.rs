@@ -8,7 +8,7 @@ use super::{
     Program,
     constants::{BaseVerdict, Ending, StageName, Verdict},
     gates,
-    state::{Life, Round, RunState, StageState, exact},
+    state::{Life, Round, StageState, exact},
 };
 
 /// The touchpoints.
@@ -194,7 +194,7 @@ fn plan_lines(program: &Program, number: u64) -> Vec<String> {
     let runs = program.runs(number);
     let ended = |name: &String| {
         let run = runs.iter().find(|(id, _)| id == name);
-        run.is_some_and(|(_, run)| run.state != RunState::Running)
+        run.is_some_and(|(_, run)| !run.launch.is_open())
     };
     plan.milestones
         .iter()
@@ -211,7 +211,7 @@ fn flying_lines(program: &Program, number: u64, round: &Round) -> Vec<String> {
     let stage = round.stages.running().filter(|_| round.life == Life::Running);
     let agent = stage.map(|stage| format!("stage {stage}: its agent is out"));
     let runs = program.runs(number);
-    let out = runs.iter().filter(|(_, run)| run.state == RunState::Running);
+    let out = runs.iter().filter(|(_, run)| run.launch.is_open());
     agent
         .into_iter()
         .chain(out.map(|(id, run)| format!("run {id} of stage {}, in {}", run.stage, run.path)))

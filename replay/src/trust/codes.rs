@@ -13,4 +13,6 @@ codes! {
     BAD_RANGE = "bad-range", "a bound on entries lies on the wrong side of this entry", "name an entry from this one on to end a key, and any entry up to that to begin its suspect range";
     ROOT_PROTECTED = "root-protected", "root keys are not rotated or revoked by this version", "keep the root key offline; a new journal has a new root";
     BAD_RECOVERY = "bad-recovery", "a recovery says another number of kept entries than stand before it", "see `rp validate`";
+    ARTIFACT_EXISTS = "artifact-exists", "these bytes are on record under this path, or under none", "cite the artifact that is there (`rp artifact list`)";
+    ARTIFACT_PATH = "artifact-path", "an artifact's path is not one of a file in the workspace", "give a relative path with `/`, without `.` and `..`, of at most 1,024 bytes";
 }

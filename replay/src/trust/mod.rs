@@ -1,12 +1,15 @@
 //! Trust: who may sign what, from which entry to which. Specified in `spec/trust.md`.
 
 pub mod codes;
+pub(crate) mod entities;
+pub(crate) mod lineage;
+pub(crate) mod relations;
 mod rules;
 mod state;
 pub mod views;
 
 pub use rules::root_of;
-pub use state::{Genesis, KeyRecord, Revocation, Trust};
+pub use state::{Artifact, Genesis, KeyRecord, Revocation, Trust};
 
 use rp_events::{Refusal, trust::Event};
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rp_events::{
-    Kid, PublicKey, Refusal, Role, Seq, SignatureBytes, note,
+    ArtifactName, Kid, PublicKey, Refusal, Role, Seq, SignatureBytes, artifact, note,
     refusal::general,
+    text::shown,
     trust::{
-        Event, JournalOpened, KeyAuthorized, KeyRevoked, KeyRotated, ROLES, ROOT, RoleGranted,
-        SUITE,
+        ArtifactAdded, Event, JournalOpened, KeyAuthorized, KeyRevoked, KeyRotated, ROLES, ROOT,
+        RoleGranted, SUITE,
     },
 };
 
@@ -33,6 +34,7 @@ pub(super) fn admit(state: &State, at: &At<'_>, event: &Event) -> Result<(), Ref
         Event::KeyRevoked(revoked) => revoke(state, at, revoked),
         Event::RoleGranted(grant) => granted(state, grant),
         Event::CommandRejected(_) => Ok(()),
+        Event::ArtifactAdded(artifact) => added(state, artifact),
         Event::JournalRecovered(recovery) if recovery.kept == at.seq.0 => Ok(()),
         Event::JournalRecovered(recovery) => Err(Refusal::new(
             &codes::BAD_RECOVERY,
@@ -205,4 +207,42 @@ fn grantable(role: &Role) -> Result<(), Refusal> {
     }
     let known = ROLES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("`, `");
     Err(Refusal::new(&codes::UNKNOWN_ROLE, format!("the roles are `{known}`; found `{role}`")))
+}
+
+fn added(state: &State, body: &ArtifactAdded) -> Result<(), Refusal> {
+    if body.bytes == 0 {
+        let why = "the artifact is empty, and nothing can rest on it; found 0 bytes";
+        return Err(Refusal::new(&general::ARTIFACT_MISSING, why));
+    }
+    if let Some(path) = body.path.as_deref().filter(|path| !artifact::is_path(path)) {
+        let why = format!("a path leads to a file in the workspace, found `{}`", shown(path));
+        return Err(Refusal::new(&codes::ARTIFACT_PATH, why));
+    }
+    let b3 = ArtifactName::Blake3(body.b3);
+    let sha256 = ArtifactName::Sha256(body.sha256);
+    let Some(known) = state.trust().artifact(&b3) else {
+        return match state.trust().artifact(&sha256) {
+            None => Ok(()),
+            Some(other) => Err(Refusal::new(
+                &general::ARTIFACT_MISMATCH,
+                format!("`{sha256}` is on record as `b3:{}`, found `{b3}`", other.b3),
+            )),
+        };
+    };
+    if (known.sha256, known.bytes) != (body.sha256, body.bytes) {
+        let why = format!(
+            "`{b3}` is on record as {} bytes with `sha256:{}`, found {} bytes with `{sha256}`",
+            known.bytes, known.sha256, body.bytes
+        );
+        return Err(Refusal::new(&general::ARTIFACT_MISMATCH, why));
+    }
+    let is_new = body.path.as_ref().is_some_and(|path| !known.paths.contains(path));
+    if is_new {
+        return Ok(());
+    }
+    let place = body.path.as_deref().map_or_else(String::new, |path| format!(" from `{path}`"));
+    Err(Refusal::new(
+        &codes::ARTIFACT_EXISTS,
+        format!("entry {} recorded `{b3}`{place}", known.since),
+    ))
 }

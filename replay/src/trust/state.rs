@@ -1,11 +1,11 @@
-//! The keys of a journal, what each may do and until when, and what was refused.
+//! The keys of a journal, what each may do and until when, what was refused, and the artifacts on record.
 
 use std::sync::Arc;
 
 use rp_events::{
-    EventId, Kid, PublicKey, Refusal, Role, Seq,
+    ArtifactName, Digest, EventId, Kid, PublicKey, Refusal, Role, Seq,
     refusal::general,
-    trust::{Event, JournalOpened, KeyAuthorized, KeyRotated, ROOT},
+    trust::{ArtifactAdded, Event, JournalOpened, KeyAuthorized, KeyRotated, ROOT},
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,21 @@ impl KeyRecord {
     }
 }
 
+/// Bytes stored beside the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// BLAKE3 of the bytes.
+    pub b3: Digest,
+    /// SHA-256 of the bytes.
+    pub sha256: Digest,
+    /// How many bytes there are.
+    pub bytes: u64,
+    /// The files of the workspace that they were read from, in the order recorded.
+    pub paths: Vec<String>,
+    /// The entry that recorded them first.
+    pub since: Seq,
+}
+
 /// The trust part of the state.
 #[derive(Debug)]
 pub struct Trust {
@@ -88,6 +103,9 @@ pub struct Trust {
     keys: Table<KeyRecord>,
     names: Table<Kid>,
     refused: Table<u64>,
+    artifacts: Table<Artifact>,
+    /// The BLAKE3 of artifacts, by their SHA-256.
+    sums: Table<Digest>,
 }
 
 /// The one key of tables that hold one record.
@@ -100,6 +118,8 @@ impl Trust {
             keys: Table::new("keys", backing),
             names: Table::new("key-names", backing),
             refused: Table::new("refused", backing),
+            artifacts: Table::new("artifacts", backing),
+            sums: Table::new("artifact-sums", backing),
         }
     }
 
@@ -134,6 +154,23 @@ impl Trust {
     /// How often each code was refused, by code.
     pub fn refused(&self) -> Vec<(String, u64)> {
         self.refused.scan("").into_iter().map(|(code, count)| (code, *count)).collect()
+    }
+
+    /// An artifact by either of its digests.
+    pub fn artifact(&self, name: &ArtifactName) -> Option<Arc<Artifact>> {
+        match name {
+            ArtifactName::Blake3(b3) => self.artifacts.get(&b3.to_string()),
+            ArtifactName::Sha256(sum) => {
+                self.artifacts.get(&self.sums.get(&sum.to_string())?.to_string())
+            }
+        }
+    }
+
+    /// Every artifact, in the order recorded.
+    pub fn artifacts(&self) -> Vec<Arc<Artifact>> {
+        let mut artifacts: Vec<_> = self.artifacts.scan("").into_iter().map(|(_, a)| a).collect();
+        artifacts.sort_by_key(|artifact| artifact.since);
+        artifacts
     }
 
     /// The key that signs entry `seq`.
@@ -179,6 +216,7 @@ impl Trust {
             Event::CommandRejected(command) => {
                 self.refused.upsert(&command.code, |count| *count += 1);
             }
+            Event::ArtifactAdded(artifact) => self.add(at, artifact),
             Event::JournalRecovered(_) => {}
         }
     }
@@ -229,11 +267,24 @@ impl Trust {
         });
     }
 
+    fn add(&mut self, at: &At<'_>, artifact: &ArtifactAdded) {
+        let key = artifact.b3.to_string();
+        if !self.artifacts.contains(&key) {
+            let ArtifactAdded { b3, sha256, bytes, .. } = *artifact;
+            self.artifacts
+                .put(&key, Artifact { b3, sha256, bytes, paths: Vec::new(), since: at.seq });
+            self.sums.put(&sha256.to_string(), b3);
+        }
+        self.artifacts.edit(&key, |known| known.paths.extend(artifact.path.clone()));
+    }
+
     pub(crate) fn changes(&mut self, out: &mut Vec<Change>) {
         self.genesis.changes(out);
         self.keys.changes(out);
         self.names.changes(out);
         self.refused.changes(out);
+        self.artifacts.changes(out);
+        self.sums.changes(out);
     }
 }
 

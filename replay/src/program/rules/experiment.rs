@@ -9,7 +9,6 @@ use super::{Ruling, Scene, hold, word};
 use crate::program::{
     codes,
     constants::{PHENOMENON_TESTS_MAX, PhenomenonStatus, Severity, StageName},
-    state::RunState,
 };
 
 /// Most submissions of a reviewed unit after the first.
@@ -47,16 +46,13 @@ pub(super) fn tested(scene: &Scene<'_>, body: &PhenomenonTested) -> Ruling {
     })?;
     let run = scene.program.run(scene.number, body.run.as_str());
     let serves = run.filter(|run| run.milestone.as_deref() == Some(body.milestone.as_str()));
-    let (failed, used_n) = match serves.as_ref().map(|run| &run.state) {
-        Some(RunState::Completed { used_n }) => (false, used_n),
-        Some(RunState::Failed { used_n }) => (true, used_n),
-        Some(RunState::Running) | None => {
-            return Err(Refusal::new(
-                &codes::VERDICT_WITHOUT_RUN,
-                format!("no finished run of `{}` is called `{}`", body.milestone, body.run),
-            ));
-        }
+    let Some(finished) = serves.filter(|run| !run.launch.is_open()) else {
+        return Err(Refusal::new(
+            &codes::VERDICT_WITHOUT_RUN,
+            format!("no finished run of `{}` is called `{}`", body.milestone, body.run),
+        ));
     };
+    let (failed, used_n) = (!finished.launch.is_complete(), &finished.used_n);
     let same = tests > 0 && scene.round.phenomenon.run == body.run.as_str();
     hold(!same || !body.knobs.is_empty(), &codes::VERDICT_WITHOUT_RUN, || {
         format!("a retry changes a knob or the run; found `{}` again", body.run)

@@ -10,7 +10,7 @@ use super::{Ruling, Scene, experiment::falls_short, hold, routing, stage, word};
 use crate::program::{
     codes,
     constants::StageName,
-    state::{Answer, Plan, PlanMilestone, Routing, Run, RunState},
+    state::{Answer, Plan, PlanMilestone, Routing, Run},
 };
 
 pub(super) fn started(scene: &Scene<'_>, body: &RunStarted) -> Ruling {
@@ -41,11 +41,8 @@ pub(super) fn started(scene: &Scene<'_>, body: &RunStarted) -> Ruling {
 fn fresh(scene: &Scene<'_>, body: &RunStarted, name: StageName) -> Ruling {
     let Some(run) = scene.program.run(scene.number, body.run.as_str()) else { return Ok(()) };
     let attempt = scene.round.stages.of(name).attempt;
-    let again = match run.state {
-        RunState::Running => false,
-        RunState::Completed { .. } => run.stage == name && run.attempt < attempt,
-        RunState::Failed { .. } => run.stage == name,
-    };
+    let earlier = !run.launch.is_complete() || run.attempt < attempt;
+    let again = !run.launch.is_open() && run.stage == name && earlier;
     hold(again, &codes::RUN_EXISTS, || format!("round {} has a run `{}`", scene.number, body.run))
 }
 
@@ -101,10 +98,7 @@ fn depends(scene: &Scene<'_>, plan: &Plan, own: &PlanMilestone) -> Ruling {
 
 /// Whether a run is complete.
 pub(super) fn is_complete(scene: &Scene<'_>, run: &str) -> bool {
-    scene
-        .program
-        .run(scene.number, run)
-        .is_some_and(|run| matches!(run.state, RunState::Completed { .. }))
+    scene.program.run(scene.number, run).is_some_and(|run| run.launch.is_complete())
 }
 
 fn routed(scene: &Scene<'_>, own: &PlanMilestone) -> Ruling {
@@ -177,9 +171,7 @@ fn known_run(scene: &Scene<'_>, run: &RunId) -> Result<std::sync::Arc<Run>, Refu
 
 pub(super) fn finished(scene: &Scene<'_>, body: &RunFinished) -> Ruling {
     let run = known_run(scene, &body.run)?;
-    hold(run.state == RunState::Running, &codes::RUN_TWICE, || {
-        format!("run `{}` has ended", body.run)
-    })?;
+    hold(run.launch.is_open(), &codes::RUN_TWICE, || format!("run `{}` has ended", body.run))?;
     word(&body.status, "status", &["completed", "failed"])?;
     let plan = scene.program.plan(scene.number);
     let own = run.milestone.as_ref().and_then(|id| plan.as_ref()?.milestone(id));
@@ -204,9 +196,7 @@ pub(super) fn finished(scene: &Scene<'_>, body: &RunFinished) -> Ruling {
 
 pub(super) fn rescaled(scene: &Scene<'_>, body: &RunRescaled) -> Ruling {
     let run = known_run(scene, &body.run)?;
-    hold(run.state == RunState::Running, &codes::RUN_TWICE, || {
-        format!("run `{}` has ended", body.run)
-    })?;
+    hold(run.launch.is_open(), &codes::RUN_TWICE, || format!("run `{}` has ended", body.run))?;
     let strict = scene.program.plan(scene.number).is_some_and(|plan| plan.is_strict);
     hold(strict, &codes::DOWNSCALE_FORBIDDEN, || {
         format!(

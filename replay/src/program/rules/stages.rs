@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use rp_events::{
     Digest, Refusal,
+    artifact::is_path,
     program::{
         Artifact, GateDecided, RoundResumed, StageAccepted, StageDispatched, StageRejected,
         StageReturned, StageSkipped, StageSuperseded,
     },
     refusal::general,
+    text::shown,
 };
 
 use super::{Ruling, Scene, constraints, hold, stage, word};
@@ -292,12 +294,16 @@ pub(super) fn found(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
     Ok(())
 }
 
-/// Holds files that were opened to have content and a digest.
+/// Holds files that were opened to lie in the workspace and to have content and a digest.
 fn witnessed(artifacts: &[Artifact]) -> Ruling {
     artifacts.iter().try_for_each(|artifact| {
         let digest = artifact.sha256.as_deref().and_then(Digest::parse);
-        hold(artifact.bytes > 0 && digest.is_some(), &general::ARTIFACT_MISSING, || {
-            format!("`{}` has no content or no digest", artifact.path)
+        let holds = is_path(&artifact.path) && artifact.bytes > 0 && digest.is_some();
+        hold(holds, &general::ARTIFACT_MISSING, || {
+            format!(
+                "`{}` is no path in the workspace, or has no content or digest",
+                shown(&artifact.path)
+            )
         })
     })
 }

@@ -10,12 +10,16 @@ use rp_events::program::{
 };
 
 use super::{
-    Method, PhenomenonVerdict, Program, Reconciliation, Routing, Run, RunState, fold_claims::add,
-    key, within,
+    Method, PhenomenonVerdict, Program, Reconciliation, Routing, Run, fold_claims::add, key, within,
 };
-use crate::program::{
-    constants::{BaseVerdict, PhenomenonStatus, Severity, StageName},
-    ledger::{DataUse, MainExperiment},
+use crate::{
+    At,
+    launch::{End, Launch, Outcome},
+    measurement::Measurement,
+    program::{
+        constants::{BaseVerdict, PhenomenonStatus, Severity, StageName},
+        ledger::{DataUse, MainExperiment},
+    },
 };
 
 /// What a verdict carries while its power is in question.
@@ -118,7 +122,7 @@ impl Program {
         });
     }
 
-    pub(super) fn start_run(&mut self, round: u64, body: &RunStarted) {
+    pub(super) fn start_run(&mut self, at: &At<'_>, round: u64, body: &RunStarted) {
         let Some(name) = StageName::parse(&body.stage) else { return };
         let mut attempt = 0;
         self.rounds.edit(&key(round), |record| {
@@ -137,23 +141,23 @@ impl Program {
             path: body.path.clone(),
             gpus: body.gpu_ids.iter().cloned().collect(),
             gpu_hours: None,
-            state: RunState::Running,
+            launch: Launch::started(at.seq),
+            used_n: String::new(),
+            measurements: Vec::new(),
         };
         self.runs.put(&within(round, body.run.as_str()), run);
     }
 
-    pub(super) fn finish_run(&mut self, round: u64, body: &RunFinished) {
+    pub(super) fn finish_run(&mut self, at: &At<'_>, round: u64, body: &RunFinished) {
         let completed = body.status == "completed";
-        let used_n = body.used_n.clone();
+        let outcome = if completed { Outcome::Completed } else { Outcome::Failed };
         let mut served = (StageName::Experiment, Vec::new());
         self.runs.edit(&within(round, body.run.as_str()), |run| {
             served = (run.stage, run.claims.clone());
             run.gpu_hours = Some(body.gpu_hours.to_string());
-            run.state = if completed {
-                RunState::Completed { used_n }
-            } else {
-                RunState::Failed { used_n }
-            };
+            run.launch.finish(End { entry: at.seq, outcome });
+            run.used_n.clone_from(&body.used_n);
+            run.measurements = measurements(at, body);
         });
         self.rounds.edit(&key(round), |record| {
             record.has_failed_run |= !completed;
@@ -226,6 +230,17 @@ impl Program {
             record.stages.of_mut(name).pin_holds = Some(holds);
         });
     }
+}
+
+/// What the end of a run states, as measurements.
+fn measurements(at: &At<'_>, body: &RunFinished) -> Vec<Measurement> {
+    let stated = [
+        ("gpu_hours", Some(&body.gpu_hours), "h"),
+        ("wall_clock_seconds", body.wall_clock_seconds.as_ref(), "s"),
+        ("gpu_seconds", body.gpu_seconds.as_ref(), "s"),
+    ];
+    let each = stated.into_iter().filter_map(|(metric, value, unit)| Some((metric, value?, unit)));
+    each.map(|(metric, value, unit)| Measurement::stated(at, metric, value, unit)).collect()
 }
 
 /// Reads a sum of GPU-hours back.

@@ -9,9 +9,13 @@ use rp_events::{
 use serde::{Deserialize, Serialize};
 
 use super::{round::TaskFacts, settings::Settings};
-use crate::program::{
-    constants::{Intent, StageName},
-    memory::Behavior,
+use crate::{
+    launch::Launch,
+    measurement::Measurement,
+    program::{
+        constants::{Intent, StageName},
+        memory::Behavior,
+    },
 };
 
 /// Where the program as a whole stands.
@@ -92,18 +96,12 @@ pub(crate) struct Run {
     pub(crate) gpus: BTreeSet<GpuId>,
     /// The GPU-hours that it took, as written, once it ended.
     pub(crate) gpu_hours: Option<String>,
-    pub(crate) state: RunState,
-}
-
-/// Where a run stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum RunState {
-    /// It has no end yet.
-    Running,
-    /// It completed, on so many items.
-    Completed { used_n: String },
-    /// It failed, on so many items.
-    Failed { used_n: String },
+    /// The latest start of its process.
+    pub(crate) launch: Launch,
+    /// How many items it used; empty until its launch ended.
+    pub(crate) used_n: String,
+    /// What its end stated.
+    pub(crate) measurements: Vec<Measurement>,
 }
 
 /// The ideas of a discovery round.
