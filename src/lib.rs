@@ -5,7 +5,8 @@
 //!
 //! In reading order: [`cli`] reads the command line and the environment; [`cmd`] has a file a verb;
 //! [`workspace`] finds a journal and reads it; [`engine`] is the single door for recording; [`journal`] puts
-//! bytes on the disk; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents.
+//! bytes on the disk; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws documents;
+//! [`interface`] makes a folder of pages of them.
 //!
 //! What holds throughout:
 //!
@@ -23,6 +24,7 @@ pub mod cmd;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod interface;
 pub mod journal;
 pub mod keyring;
 pub mod out;

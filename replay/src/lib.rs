@@ -10,6 +10,7 @@
 
 pub mod document;
 mod domain;
+pub mod history;
 pub mod program;
 pub mod record;
 pub mod table;
@@ -17,6 +18,7 @@ pub mod trust;
 pub mod views;
 
 pub use domain::{At, Domain};
+pub use history::History;
 pub use views::{VIEWS, View};
 
 use rp_events::{

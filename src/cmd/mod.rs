@@ -6,6 +6,7 @@ pub mod fold;
 pub mod head;
 pub mod help;
 pub mod init;
+mod interface;
 pub mod key;
 pub mod kinds;
 pub mod log;
@@ -47,7 +48,9 @@ pub enum Verb {
     /// Show everything about one thing.
     Show(show::Args),
     /// Say where things stand.
-    Status(fold::StatusArgs),
+    Status(fold::PageArgs),
+    /// Say the same in at most 4,000 characters, ending in what may come next.
+    Brief(fold::PageArgs),
     /// List the event kinds, their owners and the relations.
     Kinds(kinds::Args),
     /// Print the JSON Schema of a kind's payload.
@@ -105,7 +108,8 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Sync(args) => sync::run(&args, settings, out),
         Verb::Log(args) => log::run(&args, settings, out),
         Verb::Show(args) => show::run(&args, settings, out),
-        Verb::Status(args) => fold::status(&args, settings, out),
+        Verb::Status(args) => fold::page("status", &args, settings, out),
+        Verb::Brief(args) => fold::page("brief", &args, settings, out),
         Verb::Kinds(args) => kinds::run(&args, out),
         Verb::Schema(args) => kinds::schema(&args, out),
         Verb::Validate(args) => validate::run(&args, settings, out),

@@ -43,6 +43,31 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
 
 /// Checks a workspace's journal; derived files as well if every rule is asked.
 pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt>) -> Report {
+    let files = match scope {
+        Scope::Whole => Files::Compared,
+        Scope::Trust => Files::Left,
+    };
+    let mut report = judge(workspace, scope, receipt, files);
+    if scope == Scope::Trust {
+        report.not_checked.push("domain rules");
+    }
+    report.not_checked.push("artifacts (none are named)");
+    report
+}
+
+/// Checks a workspace's journal by every rule, and no file beside it.
+pub(crate) fn check_record(workspace: &Workspace) -> Report {
+    judge(workspace, Scope::Whole, None, Files::Left)
+}
+
+/// What becomes of derived files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Compared,
+    Left,
+}
+
+fn judge(workspace: &Workspace, scope: Scope, receipt: Option<Receipt>, files: Files) -> Report {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let remembered = |log_id| workspace.paths.read_remembered(log_id);
     let read = |path: &str| workspace.file(path);
@@ -52,9 +77,9 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
         remembered: &remembered,
         receipt,
         being_written: lock::is_held(&workspace.paths.lock()).unwrap_or(false),
-        files: match scope {
-            Scope::Whole => Some(&read),
-            Scope::Trust => None,
+        files: match files {
+            Files::Compared => Some(&read),
+            Files::Left => None,
         },
     };
     let before = workspace.paths.read_head();
@@ -64,10 +89,9 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
         question.being_written = true;
         report = rp_validator::check(&workspace.source(), &question);
     }
-    if scope == Scope::Trust {
-        report.not_checked.extend(["domain rules", "derived files"]);
+    if files == Files::Left {
+        report.not_checked.push("derived files");
     }
-    report.not_checked.push("artifacts (none are named)");
     report
 }
 

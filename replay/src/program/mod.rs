@@ -6,9 +6,12 @@ pub mod ledger;
 pub mod memory;
 mod rules;
 mod state;
+mod subject;
 pub mod views;
 
+pub use rules::next;
 pub use state::{Program, Root, Task};
+pub use subject::{Subject, subject};
 
 use rp_events::{Refusal, program::Event};
 

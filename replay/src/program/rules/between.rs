@@ -102,7 +102,7 @@ fn known(scene: &Scene<'_>, intent: Intent, behavior: Option<&rp_events::Behavio
 }
 
 /// What follows from the memory of the round's behavior (G.5); nothing if it left none.
-fn recommended(scene: &Scene<'_>) -> Option<Intent> {
+pub(super) fn recommended(scene: &Scene<'_>) -> Option<Intent> {
     let memory = scene.program.round_memory(scene.number);
     let behavior = scene.program.behavior(memory.behavior.as_deref()?)?;
     match PhenomenonStatus::parse(&behavior.status)? {
@@ -212,7 +212,7 @@ pub(super) fn archived(scene: &Scene<'_>, body: &RoundArchived) -> Ruling {
 }
 
 /// The parameters recommended for an intent (G.4).
-fn parameters(intent: Intent) -> (&'static str, &'static str) {
+pub(super) fn parameters(intent: Intent) -> (&'static str, &'static str) {
     match intent {
         Intent::NewBehavior => ("discovery", "discovery"),
         Intent::NewMechanism => ("given", "discovery"),

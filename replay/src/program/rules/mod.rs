@@ -12,6 +12,7 @@ mod experiment;
 mod figures;
 mod iteration;
 mod memory;
+pub mod next;
 mod plan;
 mod results;
 mod rounds;

@@ -249,7 +249,7 @@ pub(super) fn resumed(scene: &Scene<'_>, body: &RoundResumed) -> Ruling {
     })
 }
 
-fn first_incomplete(scene: &Scene<'_>, loops: bool) -> Option<StageName> {
+pub(super) fn first_incomplete(scene: &Scene<'_>, loops: bool) -> Option<StageName> {
     let is_left_out = |name: StageName| match name {
         StageName::Verify | StageName::Iteration if scene.round.phenomenon_ended() => true,
         StageName::Iteration => !loops,

@@ -187,6 +187,13 @@ impl Program {
         self.runs.get(&within(round, run))
     }
 
+    /// Every run of a round, by its name.
+    pub(crate) fn runs(&self, round: u64) -> Vec<(String, Arc<Run>)> {
+        let prefix = within(round, "");
+        let runs = self.runs.scan(&prefix).into_iter();
+        runs.map(|(key, run)| (key.get(prefix.len()..).unwrap_or_default().to_owned(), run)).collect()
+    }
+
     pub(crate) fn ideas(&self, round: u64) -> Option<Arc<Ideas>> {
         self.ideas.get(&key(round))
     }
