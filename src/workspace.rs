@@ -267,14 +267,15 @@ impl Workspace {
         self.hold_to_format()?;
         let mut fold = Fold::new(State::default(), Scope::Whole);
         let mut history = History::default();
-        let walked = walk::walk(&self.source(), Plan::whole(Until::Size(size)), &mut |parsed, _| {
-            let flow = fold.take(parsed.clone(), &mut drop);
-            if flow.is_continue() {
-                history.note(&parsed);
-            }
-            flow
-        })
-        .map_err(|error| Failure::io("read", &self.paths.folder, &error))?;
+        let walked =
+            walk::walk(&self.source(), Plan::whole(Until::Size(size)), &mut |parsed, _| {
+                let flow = fold.take(parsed.clone(), &mut drop);
+                if flow.is_continue() {
+                    history.note(&parsed);
+                }
+                flow
+            })
+            .map_err(|error| Failure::io("read", &self.paths.folder, &error))?;
         let refused = fold.offences.first().map(|offence| {
             Failure::from(offence.refusal.clone())
                 .detail("seq", offence.seq.0)

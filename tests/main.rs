@@ -12,6 +12,7 @@ mod concurrent;
 mod determinism;
 mod disk;
 mod kill;
+mod pages;
 mod program;
 mod recovery;
 mod support;

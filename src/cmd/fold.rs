@@ -205,7 +205,9 @@ fn build(
 
 pub(crate) fn failed(error: ViewError) -> Failure {
     match error {
-        ViewError::Nothing(why) => Failure::new(Exit::NOTHING, "nothing", why),
+        ViewError::Nothing(why) => {
+            Failure::new(Exit::NOTHING, "nothing", why).hint("`rp brief` says what may come next")
+        }
         ViewError::Argument(why) => Failure::usage(why),
         ViewError::Refused(refusal) => refusal.into(),
     }

@@ -139,11 +139,7 @@ fn whole(material: &Material<'_>, view: &View) -> Result<Option<Document>, ViewE
     }
 }
 
-fn entity(
-    material: &Material<'_>,
-    view: &View,
-    address: &Address,
-) -> Result<Document, ViewError> {
+fn entity(material: &Material<'_>, view: &View, address: &Address) -> Result<Document, ViewError> {
     let Build::Entity { page, .. } = &view.build else {
         return Err(ViewError::Argument(format!("`{}` is no view of one thing", view.name)));
     };
@@ -255,7 +251,8 @@ impl Site<'_> {
             };
             let around = |_: &Section| self.around(stem, section, part, count);
             let file = self.part(stem, section, part);
-            let stamp = [Cell::from("A part of a long table; its first page says as of when it holds.")];
+            let stamp =
+                [Cell::from("A part of a long table; its first page says as of when it holds.")];
             let menu = self.menu(current).into_iter().map(|item| Item {
                 href: Some(item.href.unwrap_or_else(|| format!("{stem}.html"))),
                 ..item
@@ -322,9 +319,7 @@ impl Site<'_> {
         }
         let last = match (&view.touch, &document.address) {
             (Touch::Subject, Some(address)) => material.history.last_about(address),
-            (touch, shown) => {
-                material.history.last(|line| touch.is_by(line, shown.as_ref()))
-            }
+            (touch, shown) => material.history.last(|line| touch.is_by(line, shown.as_ref())),
         };
         vec![last.map_or_else(|| Cell::from("Nothing is recorded about this yet."), as_of)]
     }
@@ -336,7 +331,5 @@ fn as_of(seq: Seq) -> Cell {
 
 fn capital(name: &str) -> String {
     let mut chars = name.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

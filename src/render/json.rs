@@ -21,9 +21,12 @@ pub fn draw(view: &str, document: &Document) -> Value {
 fn body(body: &Body) -> Value {
     match body {
         Body::Text(value) => json!({ "text": cell(value) }),
-        Body::Note(tone, value) => json!({ "note": { "tone": tone.as_str(), "text": cell(value) } }),
+        Body::Note(tone, value) => {
+            json!({ "note": { "tone": tone.as_str(), "text": cell(value) } })
+        }
         Body::Facts(facts) => {
-            let fact = |(label, value): &(String, Cell)| json!({ "label": label, "value": cell(value) });
+            let fact =
+                |(label, value): &(String, Cell)| json!({ "label": label, "value": cell(value) });
             json!({ "facts": facts.iter().map(fact).collect::<Vec<_>>() })
         }
         Body::List(items) => json!({ "list": items.iter().map(cell).collect::<Vec<_>>() }),

@@ -83,7 +83,8 @@ fn piece(piece: &Piece) -> String {
 fn code(text: &str) -> String {
     let text = text.replace('\n', " ").replace('|', "\\|");
     let marks = "`".repeat(longest_run(&text) + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    let space =
+        if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{marks}{space}{text}{space}{marks}")
 }
 
@@ -96,10 +97,12 @@ fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut at_start = true;
     let mut number = false;
-    for c in text.trim_start().chars() {
+    let mut chars = text.trim_start().chars().peekable();
+    while let Some(c) = chars.next() {
         let is_mark = match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '|' | '~' | '#' | '!' | '$'
-            | '@' | ':' => true,
+            | '@' => true,
+            ':' => chars.peek() == Some(&'/'),
             // Only at the beginning of a line do these begin a list or underline a heading.
             '+' | '-' | '=' => at_start,
             '.' | ')' => number,

@@ -12,7 +12,7 @@ use rp_events::{
     json::{self, Json},
     trust::{JournalOpened, KeyAuthorized, SUITE},
 };
-use rp_replay::{State, VIEWS, views::Build};
+use rp_replay::{History, State, VIEWS, views::Build};
 
 /// The keys that every recorder has; each holds the role of its name.
 pub(crate) const ROLES: &[&str] = &[
@@ -41,6 +41,7 @@ pub(crate) fn secret(name: &str) -> SecretKey {
 /// A journal in memory with its state.
 pub(crate) struct Recorder {
     state: State,
+    history: History,
     chain: Chain,
     keys: BTreeMap<String, Kid>,
     tries: u64,
@@ -56,6 +57,7 @@ impl Recorder {
     pub(crate) fn with_profile(profile: &str) -> Self {
         let mut recorder = Self {
             state: State::default(),
+            history: History::default(),
             chain: Chain::default(),
             keys: BTreeMap::new(),
             tries: 0,
@@ -98,6 +100,21 @@ impl Recorder {
 
     /// Records a line of the batch form that was parsed before.
     pub(crate) fn append_json(&mut self, line: &Json) -> Result<Seq, Refusal> {
+        let (signer, stream, at, event) = Self::read(line)?;
+        self.record(&signer, Some(&stream), at, &event)
+    }
+
+    /// Asks whether a line of the batch form would be recorded, and records nothing.
+    pub(crate) fn admits(&mut self, line: &str) -> Result<(), Refusal> {
+        let (signer, stream, at, event) = Self::read(&json::parse(line)?)?;
+        let (_, bytes) = self.sign(&signer, Some(&stream), at, &event)?;
+        let parsed = entry::parse(&bytes).expect("what was encoded parses");
+        let entry: Verified = rp_events::verify(parsed, &self.state)?;
+        self.state.admit(entry).map(drop)
+    }
+
+    /// Signer, stream, claimed time and event of a line.
+    fn read(line: &Json) -> Result<(String, String, Option<Stamp>, rp_events::Event), Refusal> {
         let text = |key: &str| match line.get(key) {
             Some(Json::Text(text)) => Some(text.as_str()),
             _ => None,
@@ -113,7 +130,7 @@ impl Recorder {
             _ => "program".to_owned(),
         };
         let at = text("at").map(|at| Stamp::parse(at).unwrap());
-        self.record(text("as").unwrap(), Some(&stream), at, &event)
+        Ok((text("as").unwrap().to_owned(), stream, at, event))
     }
 
     fn record(
@@ -123,6 +140,26 @@ impl Recorder {
         at: Option<Stamp>,
         event: &rp_events::Event,
     ) -> Result<Seq, Refusal> {
+        let (seq, bytes) = self.sign(signer, stream, at, event)?;
+        let parsed = entry::parse(&bytes).expect("what was encoded parses");
+        self.chain.admit(&parsed)?;
+        let id: EventId = parsed.id;
+        let entry: Verified = rp_events::verify(parsed.clone(), &self.state)?;
+        let admitted = self.state.admit(entry)?;
+        self.state.apply(&admitted);
+        self.history.note(&parsed);
+        self.chain.push(id, &bytes);
+        Ok(seq)
+    }
+
+    /// The bytes of an entry at the free position.
+    fn sign(
+        &mut self,
+        signer: &str,
+        stream: Option<&str>,
+        at: Option<Stamp>,
+        event: &rp_events::Event,
+    ) -> Result<(Seq, Vec<u8>), Refusal> {
         self.tries += 1;
         let data = event.encode()?;
         let kind = event.kind();
@@ -142,19 +179,22 @@ impl Recorder {
         };
         let body = entry::encode_body(&envelope, &data);
         let bytes = entry::assemble(&body, &secret(signer).sign_event(&body));
-        let parsed = entry::parse(&bytes).expect("what was encoded parses");
-        self.chain.admit(&parsed)?;
-        let id: EventId = parsed.id;
-        let entry: Verified = rp_events::verify(parsed, &self.state)?;
-        let admitted = self.state.admit(entry)?;
-        self.state.apply(&admitted);
-        self.chain.push(id, &bytes);
-        Ok(envelope.seq)
+        Ok((envelope.seq, bytes))
     }
 
     /// The state so far.
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The entries so far.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The root of the tree over the entries so far.
+    pub(crate) fn root(&self) -> String {
+        self.chain.frontier().root().to_string()
     }
 
     /// Every file that the views keep, by path, with its bytes.

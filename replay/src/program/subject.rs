@@ -46,9 +46,7 @@ pub fn subject(event: &Event) -> Subject {
         Event::VariantsPicked(body) => each(&body.picked),
         Event::IterationActionApplied(body) => each(&body.claims),
         Event::RoundEndDecided(body) => each(&body.claims),
-        Event::IterationReviewed(body) => {
-            each(body.requests.iter().map(|request| &request.claim))
-        }
+        Event::IterationReviewed(body) => each(body.requests.iter().map(|request| &request.claim)),
         Event::IterationMerged(body) => each(body.claims.iter().map(|claim| &claim.id)),
         Event::FiguresPlanned(body) => each(body.claims.iter().map(|claim| &claim.id)),
         Event::ConsistencySwept(body) => {

@@ -46,6 +46,33 @@ pub fn next(state: &State) -> Vec<Action> {
     acts.passed
 }
 
+/// The agent that is at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    /// The round.
+    pub round: u64,
+    /// The stage.
+    pub stage: &'static str,
+    /// Which dispatch of it this is.
+    pub attempt: u64,
+    /// The agent's role.
+    pub agent: String,
+    /// What it may record while it is out, each within the rules of its kind.
+    pub kinds: Vec<&'static str>,
+}
+
+/// The agent that is at work in the latest round, if one is out.
+pub fn at_work(state: &State) -> Option<Work> {
+    let number = state.program().latest_round()?;
+    let round = state.program().round(number)?;
+    let stage = round.stages.running().filter(|_| !round.life.is_closed())?;
+    let agent = format!("{stage}-agent");
+    let own = |kind: &&Kind| kind.owners.contains(&agent.as_str());
+    let kinds = rp_events::program::KINDS.iter().filter(own).map(|kind| kind.name).collect();
+    let attempt = round.stages.of(stage).attempt;
+    Some(Work { round: number, stage: stage.as_str(), attempt, agent, kinds })
+}
+
 /// The acts that passed so far.
 struct Acts<'a> {
     state: &'a State,

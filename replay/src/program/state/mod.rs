@@ -191,7 +191,8 @@ impl Program {
     pub(crate) fn runs(&self, round: u64) -> Vec<(String, Arc<Run>)> {
         let prefix = within(round, "");
         let runs = self.runs.scan(&prefix).into_iter();
-        runs.map(|(key, run)| (key.get(prefix.len()..).unwrap_or_default().to_owned(), run)).collect()
+        runs.map(|(key, run)| (key.get(prefix.len()..).unwrap_or_default().to_owned(), run))
+            .collect()
     }
 
     pub(crate) fn ideas(&self, round: u64) -> Option<Arc<Ideas>> {

@@ -49,7 +49,7 @@ pub(super) fn brief(state: &State, _: &Args) -> Result<Document, ViewError> {
         Part {
             heading: "Next",
             share: 1500,
-            lines: next::next(state).iter().map(action).collect(),
+            lines: at_work(state).into_iter().chain(next::next(state).iter().map(action)).collect(),
             rest: "rp status".to_owned(),
         },
         Part {
@@ -95,7 +95,9 @@ fn fitted(title: &str, parts: [Part; 5]) -> Document {
         (part.heading, Body::List(lines))
     });
     bodies.rotate_left(1);
-    bodies.into_iter().fold(Document::new(title), |page, (heading, body)| page.with_some(heading, body))
+    bodies
+        .into_iter()
+        .fold(Document::new(title), |page, (heading, body)| page.with_some(heading, body))
 }
 
 /// The lines that fit, with one that says how many do not, and the bytes they take.
@@ -122,6 +124,15 @@ fn cut(lines: Vec<Cell>, room: usize, rest: &str) -> (Vec<Cell>, usize) {
     }
     kept.push(more(count - kept.len()));
     (kept, used)
+}
+
+/// The agent that is out, and what it may record.
+fn at_work(state: &State) -> Option<Cell> {
+    let work = next::at_work(state)?;
+    let line = Cell::from(format!("{} is at work in ", work.agent))
+        .and(Cell::link(Address::round(work.round)))
+        .and(format!(" ({} {}) and may record: ", work.stage, work.attempt).as_str());
+    Some(line.and(Cell::clipped(&work.kinds.join(", "), 360)))
 }
 
 /// One line of what may come next.

@@ -46,11 +46,7 @@ pub(super) fn every_claim(state: &State) -> Vec<Address> {
     program.rounds().into_iter().flat_map(of).collect()
 }
 
-pub(super) fn claim(
-    state: &State,
-    history: &History,
-    args: &Args,
-) -> Result<Document, ViewError> {
+pub(super) fn claim(state: &State, history: &History, args: &Args) -> Result<Document, ViewError> {
     let Some(address) = &args.address else {
         let why = "which claim? its address is `claim:ROUND/ID`, such as `claim:1/C1`";
         return Err(ViewError::Argument(why.to_owned()));
@@ -136,10 +132,7 @@ fn main(row: &ClaimRow) -> Body {
 fn verify(row: &ClaimRow, work: &ClaimWork) -> Body {
     let verify = &row.verify;
     let robustness = verify.robustness.map_or_else(Cell::default, |fraction| {
-        Cell::from(format!(
-            "{} of {} clean variants agree",
-            fraction.passed, fraction.eligible
-        ))
+        Cell::from(format!("{} of {} clean variants agree", fraction.passed, fraction.eligible))
     });
     let audit = work.audit.map_or_else(Cell::default, |audit| {
         Cell::from("experiment ")

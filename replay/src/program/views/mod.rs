@@ -60,12 +60,7 @@ pub static MEMORY: View = View {
 pub static NEXT_TASK: View = View {
     name: "next-task",
     about: "the task drafted for the next round (`task.md`)",
-    build: Build::File {
-        formats: &["md"],
-        render: next_task,
-        places: nowhere,
-        page: None,
-    },
+    build: Build::File { formats: &["md"], render: next_task, places: nowhere, page: None },
     touch: Touch::Kinds(&["task.", "override."]),
 };
 

@@ -57,11 +57,7 @@ pub(super) fn every_round(state: &State) -> Vec<Address> {
     state.program().rounds().into_iter().map(Address::round).collect()
 }
 
-pub(super) fn round(
-    state: &State,
-    history: &History,
-    args: &Args,
-) -> Result<Document, ViewError> {
+pub(super) fn round(state: &State, history: &History, args: &Args) -> Result<Document, ViewError> {
     let program = state.program();
     let number = asked(program, args)?;
     let record = program.round(number);
@@ -72,9 +68,10 @@ pub(super) fn round(
     let claims = program.claims(number);
     let rows = claims.iter().map(|claim| (number, &**claim));
     let overrides = program.overrides(number);
-    let said = overrides.requests.iter().map(|(point, request)| {
-        (None, [Cell::from(point.clone()), Cell::from(request.clone())])
-    });
+    let said = overrides
+        .requests
+        .iter()
+        .map(|(point, request)| (None, [Cell::from(point.clone()), Cell::from(request.clone())]));
     let page = Document::of(format!("Round {number}"), address.clone())
         .with("", Body::Facts(facts(&record, &header)));
     let page = decision(page, &header)
@@ -86,9 +83,9 @@ pub(super) fn round(
         .with_some("Runs", runs_table(number, &program.runs(number)))
         .with_some("Constraints", constraints_table(&program.constraints(number).items))
         .with_some("Overrides", Body::table(["at", "the user's request"], said));
-    let course = history.about(&address).filter(|line| {
-        COURSE.iter().any(|kind| line.kind.starts_with(kind))
-    });
+    let course = history
+        .about(&address)
+        .filter(|line| COURSE.iter().any(|kind| line.kind.starts_with(kind)));
     Ok(page.with_some("Course", lines(state, course)))
 }
 
@@ -137,7 +134,8 @@ fn facts(round: &Round, header: &Header) -> Vec<(String, Cell)> {
     let named = StageName::WORDS.iter().zip(names).filter(|(_, model)| !model.is_empty());
     let named: Vec<String> = named.map(|(stage, model)| format!("{stage} {model}")).collect();
     let dates = [header.start.as_str(), header.end.as_str()].join(" \u{2192} ");
-    let dates = if header.start.is_empty() && header.end.is_empty() { String::new() } else { dates };
+    let dates =
+        if header.start.is_empty() && header.end.is_empty() { String::new() } else { dates };
     let facts = [
         ("life", life),
         ("pipeline", tone::pipeline(&header.pipeline_status, 300)),

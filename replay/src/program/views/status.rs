@@ -10,7 +10,7 @@ use crate::{
         Root,
         ledger::{ClaimRow, Header},
         memory::Behavior,
-        next::{self, Action},
+        next::{self, Action, Work},
     },
     views::{Args, ViewError},
 };
@@ -47,7 +47,8 @@ pub(super) fn status(state: &State, _: &Args) -> Result<Document, ViewError> {
         claims: program.claims(number),
     });
     let rounds: Vec<_> = rounds.collect();
-    Ok(page(&root, state.next().0, &rounds, &program.behaviors(), &next))
+    let work = next::at_work(state);
+    Ok(page(&root, state.next().0, &rounds, &program.behaviors(), (work.as_ref(), &next)))
 }
 
 pub(super) fn page(
@@ -55,11 +56,12 @@ pub(super) fn page(
     entries: u64,
     rounds: &[Round],
     behaviors: &[Arc<Behavior>],
-    next: &[Action],
+    (work, next): (Option<&Work>, &[Action]),
 ) -> Document {
     let latest = rounds.last();
     let mut page = Document::new(root.name.clone())
         .with("", Body::Facts(facts(root, entries, latest)))
+        .with_some("At work", at_work(work))
         .with_some("Next", actions(next));
     if !rounds.is_empty() {
         let from = rounds.len().saturating_sub(ROWS_MAX);
@@ -127,6 +129,18 @@ fn facts(root: &Root, entries: u64, latest: Option<&Round>) -> Vec<(String, Cell
         facts.push(("task", Cell::from(format!("for round {}, {origin}", task.for_round))));
     }
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+/// The agent that is out, and what it may record.
+fn at_work(work: Option<&Work>) -> Body {
+    Body::facts(work.into_iter().flat_map(|work| {
+        let round = Cell::link(Address::round(work.round));
+        [
+            ("agent", Cell::from(work.agent.clone())),
+            ("stage", round.and(format!(", {}, attempt {}", work.stage, work.attempt).as_str())),
+            ("may record", Cell::joined(work.kinds.iter().copied().map(Cell::code), ", ")),
+        ]
+    }))
 }
 
 /// What may come next, as a table: kind, who, what it would say, and the payload where it is known.

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::Acts;
 use crate::program::{
-    constants::{Ending, Intent, JOURNAL, KEPT, KEPT_FOR_SAME_BEHAVIOR, PhenomenonStatus, StageName},
+    constants::{
+        Ending, Intent, JOURNAL, KEPT, KEPT_FOR_SAME_BEHAVIOR, PhenomenonStatus, StageName,
+    },
     rules::{Scene, between, rounds, stages},
     state::{Handoff, Life, Routing},
 };
@@ -50,17 +52,14 @@ pub(super) fn program(acts: &mut Acts<'_>) {
         let data = json!({ "raw": "", "resume": false });
         acts.ask("run.requested", "program", "a new round under the task", &data);
     }
-    if idle && !is_free {
-        let data = json!({ "raw": "-- resume: true", "resume": true });
-        acts.ask("run.requested", "program", "go on with the round", &data);
-    }
     if let Some(request) = &course.request {
         let shape = json!({ "flags": { "RESUME": request.resume }, "notes": [] });
         acts.ask_shape("flags.resolved", "program", "", &shape);
     }
     if let Some(flags) = &course.flags {
         let stream = format!("round/{next}");
-        let data = json!({ "behavior_source": flags.behavior_source, "mechanism": flags.mechanism });
+        let data =
+            json!({ "behavior_source": flags.behavior_source, "mechanism": flags.mechanism });
         acts.ask("round.opened", &stream, &format!("round {next}"), &data);
     }
 }
@@ -68,13 +67,14 @@ pub(super) fn program(acts: &mut Acts<'_>) {
 /// Asks how an open round may be continued, may end, and what it may leave in the memory.
 pub(super) fn ends(scene: &Scene<'_>, acts: &mut Acts<'_>) {
     let stream = scene.at.stream;
-    resumed(scene, acts);
     for status in Ending::WORDS {
         let shape = json!({ "status": status, "end": "2026-01-01" });
         acts.ask_shape("pipeline.finished", stream, status, &shape);
     }
     memory(scene, acts);
-    for stage in StageName::WORDS {
+    // A round ends where it stands: at the stage that was dispatched last.
+    let reached = StageName::ALL.into_iter().rfind(|name| scene.round.stages.of(*name).attempt > 0);
+    if let Some(stage) = reached.map(StageName::as_str) {
         for reason in REASONS {
             round_end(acts, stream, stage, reason, None);
         }
@@ -86,6 +86,12 @@ pub(super) fn ends(scene: &Scene<'_>, acts: &mut Acts<'_>) {
         round_end(acts, stream, "iteration-upstream", "", Some(qualifier));
     }
     halted(acts, stream, "iteration-upstream", "the call that crashed");
+    let course = scene.program.course();
+    if course.request.is_none() && course.flags.is_none() {
+        let data = json!({ "raw": "-- resume: true", "resume": true });
+        acts.ask("run.requested", "program", "go on with the round", &data);
+    }
+    resumed(scene, acts);
 }
 
 fn resumed(scene: &Scene<'_>, acts: &mut Acts<'_>) {

@@ -38,7 +38,8 @@ fn stage(scene: &Scene<'_>, acts: &mut Acts<'_>, name: StageName) {
         StageName::Claim | StageName::Verify | StageName::Iteration => &["full"],
     };
     for mode in modes {
-        let data = json!({ "stage": name.as_str(), "attempt": attempt, "mode": mode, "resume": false });
+        let data =
+            json!({ "stage": name.as_str(), "attempt": attempt, "mode": mode, "resume": false });
         acts.ask("stage.dispatched", stream, &format!("{name} {mode}"), &data);
     }
     came_back(scene, acts, name, own);
@@ -64,11 +65,10 @@ fn bound(scene: &Scene<'_>, name: StageName) -> Vec<String> {
 
 fn came_back(scene: &Scene<'_>, acts: &mut Acts<'_>, name: StageName, own: &Stage) {
     let (stream, word, attempt) = (scene.at.stream, name.as_str(), own.attempt);
-    for outcome in
-        ["ok", "phenomenon-terminal", "awaiting-upstream", "needs-decision", "crashed"]
-    {
+    for outcome in ["ok", "phenomenon-terminal", "awaiting-upstream", "needs-decision", "crashed"] {
         // Which files it left is for the agent to say.
-        let shape = json!({ "stage": word, "attempt": attempt, "outcome": outcome, "artifacts": [] });
+        let shape =
+            json!({ "stage": word, "attempt": attempt, "outcome": outcome, "artifacts": [] });
         acts.ask_shape("stage.returned", stream, &format!("{name} {outcome}"), &shape);
     }
     let data = json!({ "stage": word, "attempt": attempt });
@@ -181,8 +181,7 @@ fn review(scene: &Scene<'_>, acts: &mut Acts<'_>) {
         acts.ask("handoff.call_finished", stream, skill, &data);
     }
     let Some(score) = &review.score else { return };
-    for reason in
-        ["positive_verdict", "iterations_exhausted", "claim_reentry_exhausted", "stalled"]
+    for reason in ["positive_verdict", "iterations_exhausted", "claim_reentry_exhausted", "stalled"]
     {
         let data = json!({
             "reason": reason, "score": score.to_string(), "verdict": review.verdict,
