@@ -209,7 +209,9 @@ fn cell_of(n: usize, cell: &Cell, frame: &Frame<'_>) -> String {
     if n == 0 {
         return format!("<th scope=\"row\">{drawn}</th>");
     }
-    let long = cell.0.iter().map(|piece| piece.plain().len()).sum::<usize>() > WIDE_CHARS;
+    // A status is short enough to be read in a narrow column.
+    let words = cell.0.iter().filter(|piece| !matches!(piece, Piece::Status(..)));
+    let long = words.map(|piece| piece.plain().len()).sum::<usize>() > WIDE_CHARS;
     if long { format!("<td class=\"wide\">{drawn}</td>") } else { format!("<td>{drawn}</td>") }
 }
 
