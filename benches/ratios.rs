@@ -375,7 +375,8 @@ fn fold() {
     std::mem::forget(sample);
     let all = entries(&files);
     let kind = |bytes: &Vec<u8>| entry::parse(bytes).unwrap().envelope.kind;
-    let keys = all.iter().take_while(|bytes| rp_events::kind(&kind(bytes)).unwrap().domain == "trust");
+    let keys =
+        all.iter().take_while(|bytes| rp_events::kind(&kind(bytes)).unwrap().domain == "trust");
     let (keys, whole) = (keys.count(), all.len() as u64);
     let all = &all[keys..];
     let step = |fold: &mut Fold, from: Position, size: u64| {

@@ -260,15 +260,11 @@ impl Walker {
             text: text.to_owned(),
         };
         // A segment is begun with its header alone, so more content means that the header once held.
-        let is_begun =
-            part.from == header_bytes() && frame::content_end(part.bytes) == 0;
+        let is_begun = part.from == header_bytes() && frame::content_end(part.bytes) == 0;
         match self.until {
             Until::End { floor } if is_last && seq.0 >= floor && is_begun => End::Torn {
                 content: u64::try_from(frame::content_end(header)).unwrap_or(u64::MAX),
-                finding: finding(
-                    Class::Torn,
-                    "a segment was begun and its header is not whole",
-                ),
+                finding: finding(Class::Torn, "a segment was begun and its header is not whole"),
             },
             Until::End { .. } | Until::Size(_) => {
                 End::Fault(finding(Class::Broken, "the segment header does not hold"))

@@ -65,12 +65,12 @@ pub struct Work {
 pub fn at_work(state: &State) -> Option<Work> {
     let number = state.program().latest_round()?;
     let round = state.program().round(number)?;
-    let stage = round.stages.running().filter(|_| !round.life.is_closed())?;
-    let agent = format!("{stage}-agent");
+    let running = round.stages.running().filter(|_| !round.life.is_closed())?;
+    let agent = format!("{running}-agent");
     let own = |kind: &&Kind| kind.owners.contains(&agent.as_str());
     let kinds = rp_events::program::KINDS.iter().filter(own).map(|kind| kind.name).collect();
-    let attempt = round.stages.of(stage).attempt;
-    Some(Work { round: number, stage: stage.as_str(), attempt, agent, kinds })
+    let attempt = round.stages.of(running).attempt;
+    Some(Work { round: number, stage: running.as_str(), attempt, agent, kinds })
 }
 
 /// The acts that passed so far.
@@ -119,14 +119,14 @@ fn passes(
     kind: &'static Kind,
     stream: &str,
     by: &[String],
-    stage: Option<&str>,
+    agent_of: Option<&str>,
     data: &Value,
 ) -> bool {
     let read = rp_events::json::parse(&data.to_string())
         .and_then(|json| rp_events::Event::read(kind.name, &json));
     let Ok(rp_events::Event::Program(event)) = read else { return false };
     let roles: Vec<Role> = by.iter().filter_map(|role| Role::parse(role).ok()).collect();
-    let at = place(state, kind, stream, &roles, stage);
+    let at = place(state, kind, stream, &roles, agent_of);
     super::admit(state, &at, &event).is_ok()
 }
 
@@ -135,7 +135,7 @@ fn place<'a>(
     kind: &'static Kind,
     stream: &'a str,
     roles: &'a [Role],
-    stage: Option<&'a str>,
+    agent_of: Option<&'a str>,
 ) -> At<'a> {
     At {
         seq: state.next(),
@@ -145,7 +145,7 @@ fn place<'a>(
         kid: Kid([0; 32]),
         signer: "",
         roles,
-        stage,
+        stage: agent_of,
         stream,
     }
 }

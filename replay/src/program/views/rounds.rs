@@ -131,8 +131,8 @@ fn facts(round: &Round, header: &Header) -> Vec<(String, Cell)> {
         )
     });
     let names = [&models.claim, &models.experiment, &models.verify, &models.iteration];
-    let named = StageName::WORDS.iter().zip(names).filter(|(_, model)| !model.is_empty());
-    let named: Vec<String> = named.map(|(stage, model)| format!("{stage} {model}")).collect();
+    let used = StageName::WORDS.iter().zip(names).filter(|(_, model)| !model.is_empty());
+    let used: Vec<String> = used.map(|(stage, model)| format!("{stage} {model}")).collect();
     let dates = [header.start.as_str(), header.end.as_str()].join(" \u{2192} ");
     let dates =
         if header.start.is_empty() && header.end.is_empty() { String::new() } else { dates };
@@ -145,7 +145,7 @@ fn facts(round: &Round, header: &Header) -> Vec<(String, Cell)> {
         ("behavior source", Cell::from(round.behavior_source.clone())),
         ("mechanism", Cell::from(round.mechanism.clone())),
         ("method", method(&round.routing)),
-        ("models", Cell::from(named.join(", "))),
+        ("models", Cell::from(used.join(", "))),
         ("review loop", Cell::from(score)),
         ("GPU-hours", Cell::from(round.gpu_hours.clone().unwrap_or_default())),
         ("ledger after", Cell::from(header.updated_after_stage.clone())),

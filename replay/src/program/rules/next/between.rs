@@ -82,7 +82,7 @@ pub(super) fn ends(scene: &Scene<'_>, acts: &mut Acts<'_>) {
             halted(acts, stream, stage, cause);
         }
     }
-    if let Handoff::Stopped { qualifier } = &scene.program.review_loop(scene.number).handoff {
+    if let Handoff::Stopped { qualifier, .. } = &scene.program.review_loop(scene.number).handoff {
         round_end(acts, stream, "iteration-upstream", "", Some(qualifier));
     }
     halted(acts, stream, "iteration-upstream", "the call that crashed");
