@@ -158,7 +158,9 @@ fn known(path: &Path) -> Result<BTreeSet<String>, Failure> {
 /// Whether a name is one that a page may have: a marker that was written by others must not lead elsewhere.
 fn is_ours(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~');
-    name.ends_with(".html") && !name.starts_with('.') && name.bytes().all(plain)
+    Path::new(name).extension().is_some_and(|ending| ending == "html")
+        && !name.starts_with('.')
+        && name.bytes().all(plain)
 }
 
 /// Puts a whole file in the place of any that has its name.

@@ -73,7 +73,7 @@ pub fn draw<E>(
         sink(name, page).map_err(Trouble::Sink)
     };
     for leaf in &site.leaves {
-        let current = site.label(leaf);
+        let current = capital(leaf.view.name);
         site.pages(leaf.view, &leaf.stem, Some(&current), &leaf.document, &mut put)?;
     }
     for (view, address, stem) in &site.entities {
@@ -82,6 +82,9 @@ pub fn draw<E>(
     }
     Ok(pages)
 }
+
+/// Takes a page by its file name.
+type Put<'p, E> = &'p mut dyn FnMut(&str, &str) -> Result<(), Trouble<E>>;
 
 /// Why a site was not drawn.
 #[derive(Debug)]
@@ -175,13 +178,9 @@ impl Site<'_> {
         format!("{}.html", self.names.borrow_mut().part(stem, &section.heading, part + 1))
     }
 
-    fn label(&self, leaf: &Leaf) -> String {
-        capital(leaf.view.name)
-    }
-
     fn menu(&self, current: Option<&str>) -> Vec<Item> {
         let item = |leaf: &Leaf| {
-            let label = self.label(leaf);
+            let label = capital(leaf.view.name);
             let href = (current != Some(label.as_str())).then(|| format!("{}.html", leaf.stem));
             Item { label, href }
         };
@@ -195,7 +194,7 @@ impl Site<'_> {
         stem: &str,
         current: Option<&str>,
         document: &Document,
-        put: &mut dyn FnMut(&str, &str) -> Result<(), Trouble<E>>,
+        put: Put<'_, E>,
     ) -> Result<(), Trouble<E>> {
         let file = format!("{stem}.html");
         let stamp = self.stamp(view, document);
@@ -214,7 +213,7 @@ impl Site<'_> {
             let all = count.map_or(0, |(_, n)| *n);
             (0..all.div_ceil(ROWS_MAX)).map(|part| self.range(stem, section, part, all)).collect()
         };
-        put(&file, &self.page(&first, self.menu(current), &stamp, &ranges, &file))?;
+        put(&file, &self.page(&first, &self.menu(current), &stamp, &ranges, &file))?;
         for section in &document.sections {
             self.parts(stem, current, document, section, put)?;
         }
@@ -236,7 +235,7 @@ impl Site<'_> {
         current: Option<&str>,
         document: &Document,
         section: &Section,
-        put: &mut dyn FnMut(&str, &str) -> Result<(), Trouble<E>>,
+        put: Put<'_, E>,
     ) -> Result<(), Trouble<E>> {
         let Body::Table { columns, rows } = &section.body else { return Ok(()) };
         let count = rows.len().div_ceil(ROWS_MAX);
@@ -257,7 +256,7 @@ impl Site<'_> {
                 href: Some(item.href.unwrap_or_else(|| format!("{stem}.html"))),
                 ..item
             });
-            put(&file, &self.page(&shown, menu.collect(), &stamp, &around, &file))?;
+            put(&file, &self.page(&shown, &menu.collect::<Vec<_>>(), &stamp, &around, &file))?;
         }
         Ok(())
     }
@@ -281,7 +280,7 @@ impl Site<'_> {
     fn page(
         &self,
         document: &Document,
-        menu: Vec<Item>,
+        menu: &[Item],
         stamp: &[Cell],
         parts: &dyn Fn(&Section) -> Vec<Item>,
         file: &str,
@@ -296,7 +295,7 @@ impl Site<'_> {
             document,
             &Frame {
                 site: &self.title,
-                menu: &menu,
+                menu,
                 banner: self.material.banner.as_ref(),
                 stamp,
                 href: &href,

@@ -32,7 +32,11 @@ fn body(body: &Body) -> String {
             };
             facts.iter().map(fact).collect()
         }
-        Body::List(items) => items.iter().map(|item| format!("- {}\n", line(item))).collect(),
+        Body::List(items) => {
+            let lines: Vec<String> =
+                items.iter().map(|item| format!("- {}\n", line(item))).collect();
+            lines.concat()
+        }
         Body::Code(text) => {
             let fence = "`".repeat(longest_run(text).max(2) + 1);
             format!("{fence}\n{}\n{fence}\n", text.trim_end_matches('\n'))

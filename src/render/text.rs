@@ -26,7 +26,11 @@ fn body(body: &Body) -> String {
             let rows = facts.iter().map(|(label, value)| vec![clean(label), line(value)]);
             grid(&rows.collect::<Vec<_>>())
         }
-        Body::List(items) => items.iter().map(|item| format!("- {}\n", line(item))).collect(),
+        Body::List(items) => {
+            let lines: Vec<String> =
+                items.iter().map(|item| format!("- {}\n", line(item))).collect();
+            lines.concat()
+        }
         Body::Code(text) => lines(text),
         Body::Table { columns, rows } => {
             let head = columns.iter().map(|column| clean(column)).collect();
@@ -79,5 +83,6 @@ fn clean(text: &str) -> String {
 
 /// Lines as they are, each of them clean; ends in a line feed.
 fn lines(text: &str) -> String {
-    text.trim_end().split('\n').map(|line| format!("{}\n", clean(line))).collect()
+    let lines: Vec<String> = text.trim_end().split('\n').map(clean).collect();
+    format!("{}\n", lines.join("\n"))
 }

@@ -188,6 +188,7 @@ fn hostile() -> Recorder {
 }
 
 /// Brings a reproduction round to where claims are seeded.
+#[expect(clippy::too_many_lines, reason = "one event after another")]
 pub(super) fn begin(put: &mut dyn FnMut(u64, &str, &str, serde_json::Value), claims: &[String]) {
     put(0, "user", "run.requested", json!({ "raw": "x -- mechanism: given", "resume": false }));
     put(

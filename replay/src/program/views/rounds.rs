@@ -11,7 +11,7 @@ use crate::{
         Program,
         constants::StageName,
         ledger::Header,
-        state::{Answer, Life, Plan, Round, Routing, Run, RunState, Stage, StageState},
+        state::{Answer, Life, Method, Plan, Round, Routing, Run, RunState, Stage, StageState},
     },
     views::{Args, ViewError},
 };
@@ -158,7 +158,7 @@ fn method(routing: &Routing) -> Cell {
     match routing {
         Routing::Open => Cell::default(),
         Routing::Proposed { candidates, .. } => {
-            let names: Vec<String> = candidates.iter().map(|method| method.full()).collect();
+            let names: Vec<String> = candidates.iter().map(Method::full).collect();
             Cell::from(format!("proposed: {}", names.join("; ")))
         }
         Routing::Committed(method) => Cell::from(method.full()),

@@ -141,11 +141,15 @@ fn claims(scene: &Scene<'_>, acts: &mut Acts<'_>) {
                 named.push(id);
             }
         }
-        named.into_iter().for_each(|id| ask(id, None));
+        for id in named {
+            ask(id, None);
+        }
     }
     let review = scene.program.review_loop(scene.number);
     for id in &review.licensed {
-        review.rewritten.iter().take(1).for_each(|parent| ask(id, Some(parent)));
+        if let Some(parent) = review.rewritten.first() {
+            ask(id, Some(parent));
+        }
     }
 }
 
@@ -153,14 +157,10 @@ fn hooks(scene: &Scene<'_>, acts: &mut Acts<'_>) {
     let merged = scene.program.review_loop(scene.number).merged;
     let cycle = format!("iteration:round-{merged}");
     for name in ["claim", "experiment", "verify", cycle.as_str(), "iteration:final"] {
-        let later = match (Hook::parse(name), scene.round.hook) {
-            (Some(hook), Some(last)) => hook > last,
-            (hook, None) => hook.is_some(),
-            (None, _) => false,
-        };
-        if later {
-            acts.ask("ledger.hooked", scene.at.stream, name, &json!({ "hook": name }));
-        }
+        // A hook that was reached may be written again, after a gate that opened twice.
+        let again = Hook::parse(name).is_some_and(|hook| scene.round.hook == Some(hook));
+        let choice = if again { format!("{name} (again)") } else { name.to_owned() };
+        acts.ask("ledger.hooked", scene.at.stream, &choice, &json!({ "hook": name }));
     }
 }
 
