@@ -6,7 +6,7 @@ use super::Acts;
 use crate::program::{
     constants::StageName,
     rules::Scene,
-    state::{Handoff, Hook, Loop, Stage},
+    state::{Answer, Handoff, Hook, Loop, Stage},
 };
 
 /// Asks about the acts of an open round.
@@ -79,12 +79,13 @@ fn came_back(scene: &Scene<'_>, acts: &mut Acts<'_>, name: StageName, own: &Stag
 }
 
 fn gates(scene: &Scene<'_>, acts: &mut Acts<'_>) {
+    // Who said stop may say otherwise while the round has not ended for it.
     let gates = &scene.round.gates;
     let open = [
-        ("claim", gates.claim.is_none()),
+        ("claim", gates.claim != Some(Answer::Go)),
         ("mechanism-family", gates.family.is_none()),
-        ("experiment", gates.experiment.is_none()),
-        ("verify", gates.verify.is_none()),
+        ("experiment", gates.experiment != Some(Answer::Go)),
+        ("verify", gates.verify != Some(Answer::Go)),
     ];
     for (gate, _) in open.into_iter().filter(|(_, is_open)| *is_open) {
         let decisions = ["approve", "choose", "switch", "re-run", "narrow-scope", "stop", "abort"];
