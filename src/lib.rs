@@ -7,7 +7,7 @@
 //! [`workspace`] finds a journal and reads it; [`engine`] is the single door for recording; [`journal`] puts
 //! bytes on the disk, [`artifacts`] what is cited by digest; [`archive`] moves a round's files; [`porcelain`] is
 //! what the verbs of the program share; [`cache`] keeps folded records; [`keyring`] keeps secrets; [`render`] draws
-//! documents.
+//! documents; [`interface`] makes a folder of pages of them.
 //!
 //! What holds throughout:
 //!
@@ -27,6 +27,7 @@ pub mod cmd;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod interface;
 pub mod journal;
 pub mod keyring;
 pub mod out;

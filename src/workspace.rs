@@ -15,7 +15,7 @@ use std::{
 };
 
 use rp_events::{Chain, Digest, Event, EventId, Seq, Stamp, artifact::blob_path, entry::Parsed};
-use rp_replay::{Lineage, Scope, State};
+use rp_replay::{History, Lineage, Scope, State};
 use rp_validator::{
     Class, FORMAT, Finding,
     artifacts::{self, Held},
@@ -114,6 +114,17 @@ pub struct Reading {
     pub chain: Chain,
     /// The lock, where the state loads from a cache that one process may open.
     pub lock: Option<Lock>,
+}
+
+/// What was read of a journal, with the entries that led there.
+#[derive(Debug)]
+pub struct Told {
+    /// What was read.
+    pub reading: Reading,
+    /// The entries.
+    pub history: History,
+    /// Why nothing was read beyond them, if something did not hold.
+    pub broken: Option<Failure>,
 }
 
 impl Workspace {
@@ -295,6 +306,53 @@ impl Workspace {
             self.hold_to_head(&chain)?;
         }
         Ok(Reading { state: fold.state, chain, lock: None })
+    }
+
+    /// Folds as [`Workspace::read`] and keeps a line an entry; every entry is read, whatever is cached.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::read`].
+    pub fn tell(&self, moment: Option<&Moment>) -> Result<Told, Failure> {
+        let told = self.tell_to(self.size_at(moment)?)?;
+        if let Some(why) = told.broken {
+            return Err(why);
+        }
+        if moment.is_none() {
+            self.hold_to_head(&told.reading.chain)?;
+        }
+        Ok(told)
+    }
+
+    /// Folds the first `size` entries, or as many of them as hold.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, or is of another version.
+    pub fn tell_to(&self, size: u64) -> Result<Told, Failure> {
+        self.hold_to_format()?;
+        let mut fold = Fold::new(State::default(), Scope::Whole);
+        let mut history = History::default();
+        let walked =
+            walk::walk(&self.source(), Plan::whole(Until::Size(size)), &mut |parsed, _| {
+                let flow = fold.take(parsed.clone(), &mut drop);
+                if flow.is_continue() {
+                    history.note(&parsed);
+                }
+                flow
+            })
+            .map_err(|error| Failure::io("read", &self.paths.folder, &error))?;
+        let refused = fold.offences.first().map(|offence| {
+            Failure::from(offence.refusal.clone())
+                .detail("seq", offence.seq.0)
+                .hint("`rp validate` lists everything that does not hold")
+        });
+        let broken = refused.or_else(|| match &walked.end {
+            End::Clean | End::Stopped => None,
+            End::Fault(finding) | End::Torn { finding, .. } => Some(found(finding)),
+        });
+        let reading = Reading { state: fold.state, chain: walked.position.chain, lock: None };
+        Ok(Told { reading, history, broken })
     }
 
     /// Visits the entries of a plan; gives the chain after them.

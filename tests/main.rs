@@ -14,6 +14,7 @@ mod conformance;
 mod determinism;
 mod disk;
 mod kill;
+mod pages;
 mod program;
 mod recovery;
 mod support;

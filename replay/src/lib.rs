@@ -11,6 +11,7 @@
 pub mod address;
 pub mod document;
 mod domain;
+pub mod history;
 pub mod launch;
 pub mod lineage;
 pub mod measurement;
@@ -23,6 +24,7 @@ pub mod views;
 
 pub use address::Address;
 pub use domain::{At, Domain};
+pub use history::History;
 pub use lineage::Lineage;
 pub use views::{VIEWS, View};
 

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, sync::Arc};
 use rp_events::{Event, Refusal};
 use rp_replay::{
     State,
-    document::{Body, Document},
+    document::{self, Body, Cell, Document},
     program::{codes, history, ledger::ClaimRow, limits, views::ledger_json},
 };
 use rp_validator::walk::{Plan, Until};
@@ -106,10 +106,17 @@ fn list(args: &ListArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failu
     }
     let columns = ["claim", "main experiment", "verify", "final status", "statement"];
     let rows = claims.iter().map(|row| {
-        let (main, last) = (row.main_experiment.verdict.clone(), row.final_status.clone());
-        vec![address(round, &row.id), main, row.verify.verdict.clone(), last, row.statement.clone()]
+        let address = document::Address::claim(round, &row.id);
+        let cells = [
+            Cell::link(address.clone()),
+            Cell::from(row.main_experiment.verdict.clone()),
+            Cell::from(row.verify.verdict.clone()),
+            Cell::from(row.final_status.clone()),
+            Cell::from(row.statement.clone()),
+        ];
+        (Some(address), cells)
     });
-    let body = Body::Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() };
+    let body = Body::table(columns, rows);
     out.data(&render::text::draw(
         &Document::new(format!("Claims of round {round}")).with("", body),
     ))?;
@@ -170,8 +177,8 @@ fn show(args: &OneArgs, workspace: &Workspace, out: &Out) -> Result<Exit, Failur
 }
 
 /// The leaves of a value, each under the path of its fields; empty ones are left out.
-fn flat(path: &str, value: &Value, facts: &mut Vec<(String, String)>) {
-    let fact = |text: String| (path.trim_start_matches('.').to_owned(), text);
+fn flat(path: &str, value: &Value, facts: &mut Vec<(String, Cell)>) {
+    let fact = |text: String| (path.trim_start_matches('.').to_owned(), Cell::from(text));
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {

@@ -1,7 +1,7 @@
 //! `rp gate`: the gates of a round.
 
 use rp_replay::{
-    document::{Body, Document},
+    document::{Body, Cell, Document},
     program::gates,
 };
 use serde_json::json;
@@ -66,12 +66,18 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
         out.document(&json!({ "schema": "rp.gate.list/1", "round": round, "gates": rows }))?;
         return Ok(Exit::DONE);
     }
-    let columns = ["gate", "state", "mode", "answers", "note"].map(str::to_owned).to_vec();
+    let columns = ["gate", "state", "mode", "answers", "note"];
     let rows = gates.iter().map(|gate| {
-        let (state, mode) = (gate.state.as_str().to_owned(), gate.mode.to_owned());
-        vec![gate.name.to_owned(), state, mode, gate.answers.join(", "), gate.note.clone()]
+        let cells = [
+            Cell::from(gate.name),
+            Cell::from(gate.state.as_str()),
+            Cell::from(gate.mode),
+            Cell::from(gate.answers.join(", ")),
+            Cell::from(gate.note.clone()),
+        ];
+        (None, cells)
     });
-    let body = Body::Table { columns, rows: rows.collect() };
+    let body = Body::table(columns, rows);
     out.data(&render::text::draw(
         &Document::new(format!("Gates of round {round}")).with("", body),
     ))?;

@@ -10,6 +10,7 @@ pub mod head;
 pub mod help;
 pub mod import;
 pub mod init;
+mod interface;
 pub mod key;
 pub mod kinds;
 pub mod log;
@@ -68,7 +69,9 @@ pub enum Verb {
     /// Store files beside the journal, to be cited by their digests.
     Artifact(artifact::Args),
     /// Say where things stand.
-    Status(fold::StatusArgs),
+    Status(fold::PageArgs),
+    /// Say the same in at most 4,000 characters, ending in what may come next.
+    Brief(fold::PageArgs),
     /// List the event kinds, their owners and the relations.
     Kinds(kinds::Args),
     /// Print the JSON Schema of a kind's payload.
@@ -133,7 +136,8 @@ fn dispatch(verb: Verb, settings: &Settings, out: &Out) -> Result<Exit, Failure>
         Verb::Gate(args) => gate::run(&args, settings, out),
         Verb::Trace(args) => trace::run(&args, settings, out),
         Verb::Artifact(args) => artifact::run(&args, settings, out),
-        Verb::Status(args) => fold::status(&args, settings, out),
+        Verb::Status(args) => fold::page("status", &args, settings, out),
+        Verb::Brief(args) => fold::page("brief", &args, settings, out),
         Verb::Kinds(args) => kinds::run(&args, out),
         Verb::Schema(args) => kinds::schema(&args, out),
         Verb::Validate(args) => validate::run(&args, settings, out),

@@ -43,6 +43,26 @@ pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, F
 
 /// Checks a workspace's journal; derived files as well if every rule is asked.
 pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt>) -> Report {
+    let files = match scope {
+        Scope::Whole => Files::Compared,
+        Scope::Trust => Files::Left,
+    };
+    judge(workspace, scope, receipt, files)
+}
+
+/// Checks a workspace's journal by every rule, and no file beside it.
+pub(crate) fn check_record(workspace: &Workspace) -> Report {
+    judge(workspace, Scope::Whole, None, Files::Left)
+}
+
+/// What becomes of derived files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Compared,
+    Left,
+}
+
+fn judge(workspace: &Workspace, scope: Scope, receipt: Option<Receipt>, files: Files) -> Report {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let remembered = |log_id| workspace.paths.read_remembered(log_id);
     let read = |path: &str| workspace.file(path);
@@ -57,9 +77,9 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
             Scope::Whole => Some(&store),
             Scope::Trust => None,
         },
-        files: match scope {
-            Scope::Whole => Some(&read),
-            Scope::Trust => None,
+        files: match files {
+            Files::Compared => Some(&read),
+            Files::Left => None,
         },
     };
     let before = workspace.paths.read_head();
@@ -70,11 +90,14 @@ pub(crate) fn check(workspace: &Workspace, scope: Scope, receipt: Option<Receipt
         report = rp_validator::check(&workspace.source(), &question);
     }
     match scope {
-        Scope::Trust => report.not_checked.extend(["domain rules", "derived files", "artifacts"]),
+        Scope::Trust => report.not_checked.extend(["domain rules", "artifacts"]),
         Scope::Whole if report.counts.artifacts == 0 => {
             report.not_checked.push("artifacts (none are named)");
         }
         Scope::Whole => {}
+    }
+    if files == Files::Left {
+        report.not_checked.push("derived files");
     }
     report
 }

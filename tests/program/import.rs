@@ -145,7 +145,7 @@ fn the_files_of_a_program_of_ten_rounds_come_back_byte_for_byte() {
 fn the_index_of_figures_has_a_section_for_each_claim_that_shows_any() {
     let recorder = taken_over(&between_rounds());
     let Build::File { render, .. } = &views::view("figures").unwrap().build else { panic!() };
-    let text = render(recorder.state(), &Args { round: Some(1) }, "md").unwrap();
+    let text = render(recorder.state(), &Args { round: Some(1), address: None }, "md").unwrap();
     let due = "# Figures
 
 ## C1 \u{2014} A single residual-stream direction near layer 14 carries\u{2026}

@@ -9,7 +9,7 @@ pub(super) fn shown(recorder: &Recorder, view: &str, round: Option<u64>, format:
     let Build::File { render, .. } = views::view(view).unwrap().build else {
         panic!("`{view}` keeps no file")
     };
-    render(recorder.state(), &Args { round }, format).unwrap()
+    render(recorder.state(), &Args { round, ..Args::default() }, format).unwrap()
 }
 
 #[test]

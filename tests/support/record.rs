@@ -13,7 +13,7 @@ use rp_events::{
     trust::{JournalOpened, KeyAuthorized, SUITE},
 };
 use rp_replay::{
-    State, VIEWS,
+    History, State, VIEWS,
     table::{Backing, Store, Stored},
     views::Build,
 };
@@ -47,6 +47,7 @@ pub(crate) struct Recorder {
     state: State,
     /// The records handed out by the state at the last fork, by table and key.
     saved: Saved,
+    history: History,
     chain: Chain,
     keys: BTreeMap<String, Kid>,
     tries: u64,
@@ -81,6 +82,7 @@ impl Recorder {
         let mut recorder = Self {
             state: State::default(),
             saved: Saved::default(),
+            history: History::default(),
             chain: Chain::default(),
             keys: BTreeMap::new(),
             tries: 0,
@@ -123,6 +125,21 @@ impl Recorder {
 
     /// Records a line of the batch form that was parsed before.
     pub(crate) fn append_json(&mut self, line: &Json) -> Result<Seq, Refusal> {
+        let (signer, stream, at, event) = Self::read(line)?;
+        self.record(&signer, Some(&stream), at, &event)
+    }
+
+    /// Asks whether a line of the batch form would be recorded, and records nothing.
+    pub(crate) fn admits(&mut self, line: &str) -> Result<(), Refusal> {
+        let (signer, stream, at, event) = Self::read(&json::parse(line)?)?;
+        let (_, bytes) = self.sign(&signer, Some(&stream), at, &event)?;
+        let parsed = entry::parse(&bytes).expect("what was encoded parses");
+        let entry: Verified = rp_events::verify(parsed, &self.state)?;
+        self.state.admit(entry).map(drop)
+    }
+
+    /// Signer, stream, claimed time and event of a line.
+    fn read(line: &Json) -> Result<(String, String, Option<Stamp>, rp_events::Event), Refusal> {
         let text = |key: &str| match line.get(key) {
             Some(Json::Text(text)) => Some(text.as_str()),
             _ => None,
@@ -138,7 +155,7 @@ impl Recorder {
             _ => "program".to_owned(),
         };
         let at = text("at").map(|at| Stamp::parse(at).unwrap());
-        self.record(text("as").unwrap(), Some(&stream), at, &event)
+        Ok((text("as").unwrap().to_owned(), stream, at, event))
     }
 
     fn record(
@@ -148,6 +165,26 @@ impl Recorder {
         at: Option<Stamp>,
         event: &rp_events::Event,
     ) -> Result<Seq, Refusal> {
+        let (seq, bytes) = self.sign(signer, stream, at, event)?;
+        let parsed = entry::parse(&bytes).expect("what was encoded parses");
+        self.chain.admit(&parsed)?;
+        let id: EventId = parsed.id;
+        let entry: Verified = rp_events::verify(parsed.clone(), &self.state)?;
+        let admitted = self.state.admit(entry)?;
+        self.state.apply(&admitted);
+        self.history.note(&parsed);
+        self.chain.push(id, &bytes);
+        Ok(seq)
+    }
+
+    /// The bytes of an entry at the free position.
+    fn sign(
+        &mut self,
+        signer: &str,
+        stream: Option<&str>,
+        at: Option<Stamp>,
+        event: &rp_events::Event,
+    ) -> Result<(Seq, Vec<u8>), Refusal> {
         self.tries += 1;
         let data = event.encode()?;
         let kind = event.kind();
@@ -167,14 +204,7 @@ impl Recorder {
         };
         let body = entry::encode_body(&envelope, &data);
         let bytes = entry::assemble(&body, &secret(signer).sign_event(&body));
-        let parsed = entry::parse(&bytes).expect("what was encoded parses");
-        self.chain.admit(&parsed)?;
-        let id: EventId = parsed.id;
-        let entry: Verified = rp_events::verify(parsed, &self.state)?;
-        let admitted = self.state.admit(entry)?;
-        self.state.apply(&admitted);
-        self.chain.push(id, &bytes);
-        Ok(envelope.seq)
+        Ok((envelope.seq, bytes))
     }
 
     /// Another recorder that goes on from here, through a store as a process that reads a cache would.
@@ -185,6 +215,7 @@ impl Recorder {
         Self {
             state: State::new(Backing::new(Arc::new(self.saved.clone())), self.state.next()),
             saved: self.saved.clone(),
+            history: self.history.clone(),
             chain: self.chain.clone(),
             keys: self.keys.clone(),
             tries: self.tries,
@@ -194,6 +225,16 @@ impl Recorder {
     /// The state so far.
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The entries so far.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The root of the tree over the entries so far.
+    pub(crate) fn root(&self) -> String {
+        self.chain.frontier().root().to_string()
     }
 
     /// Every file that the views keep, by path, with its bytes.
@@ -217,7 +258,7 @@ impl Recorder {
                 let place = places(&self.state).into_iter().find(|place| place.path == path)?;
                 render(&self.state, &place.args, place.format).ok()
             }
-            Build::Page(_) => None,
+            Build::Page(_) | Build::Story(_) | Build::Entity { .. } | Build::Site => None,
         };
         VIEWS.iter().find_map(|view| of(&view.build))
     }

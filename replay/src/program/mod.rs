@@ -23,10 +23,13 @@ mod rules;
 pub mod settled;
 pub mod stage_files;
 mod state;
+mod subject;
 pub mod task;
 pub mod views;
 
+pub use rules::next;
 pub use state::{Program, Root, Task};
+pub use subject::{Subject, subject};
 
 use rp_events::{Refusal, program::Event};
 

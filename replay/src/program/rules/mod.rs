@@ -13,6 +13,7 @@ mod figures;
 mod import;
 mod iteration;
 mod memory;
+pub mod next;
 mod plan;
 mod results;
 mod rounds;

@@ -86,7 +86,7 @@ fn unsettled(plan: Option<&Plan>, family: &str, submethod: &str) -> Ruling {
 
 impl Method {
     /// Family and submethod as the memory writes them.
-    pub(super) fn full(&self) -> String {
+    pub(crate) fn full(&self) -> String {
         if self.submethod.is_empty() {
             self.family.clone()
         } else {

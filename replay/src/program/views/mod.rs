@@ -2,14 +2,21 @@
 //!
 //! Each file is rendered by a pure function of the records it shows; what stands here only finds the records.
 
+mod brief;
+mod claims;
 pub mod figures_index;
 pub mod ledger_json;
 pub mod ledger_markdown;
 pub mod memory;
+mod memory_page;
 pub mod next_task;
+mod rounds;
 mod status;
 #[cfg(test)]
 mod tests;
+mod tone;
+
+pub use brief::BRIEF_BYTES_MAX;
 
 use std::sync::Arc;
 
@@ -22,42 +29,112 @@ use super::{
 };
 use crate::{
     State, View,
-    views::{Args, Build, Place, ViewError},
+    views::{Args, Build, Place, Touch, ViewError},
 };
 
 /// The claims ledger of one round.
 pub static LEDGER: View = View {
     name: "ledger",
     about: "the claims of a round with their verdicts (`claims_ledger.json`, `CLAIMS_LEDGER.md`)",
-    build: Build::File { formats: &["json", "md"], render: ledger, places: ledger_places },
+    build: Build::File {
+        formats: &["json", "md"],
+        render: ledger,
+        places: ledger_places,
+        page: None,
+    },
+    touch: Touch::Domain("program"),
 };
 
 /// The figures of one round.
 pub static FIGURES: View = View {
     name: "figures",
     about: "the figures of a round, claim by claim (`figures/INDEX.md`)",
-    build: Build::File { formats: &["md"], render: figures, places: figures_places },
+    build: Build::File { formats: &["md"], render: figures, places: figures_places, page: None },
+    touch: Touch::Domain("program"),
 };
 
 /// The research memory.
 pub static MEMORY: View = View {
     name: "memory",
     about: "what the program knows of each behavior (`research_memory.json`)",
-    build: Build::File { formats: &["json"], render: memory, places: memory_places },
+    build: Build::File {
+        formats: &["json"],
+        render: memory,
+        places: memory_places,
+        page: Some(memory_page::memory),
+    },
+    touch: Touch::Kinds(&["memory.", "settlement.", "program.", "round.archived"]),
 };
 
 /// The task of the next round.
 pub static NEXT_TASK: View = View {
     name: "next-task",
     about: "the task drafted for the next round (`task.md`)",
-    build: Build::File { formats: &["md"], render: next_task, places: nowhere },
+    build: Build::File { formats: &["md"], render: next_task, places: nowhere, page: None },
+    touch: Touch::Kinds(&["task.", "override."]),
 };
 
 /// Where things stand.
 pub static STATUS: View = View {
     name: "status",
-    about: "the rounds and their state, and the claims and open items of the latest",
+    about: "where things stand: what may come next, the rounds, claims and open items of the latest",
     build: Build::Page(status::status),
+    touch: Touch::Journal,
+};
+
+/// Where things stand, bounded.
+pub static BRIEF: View = View {
+    name: "brief",
+    about: "the same in at most 4,000 characters, ending in what may come next",
+    build: Build::Page(brief::brief),
+    touch: Touch::Domain("program"),
+};
+
+/// All rounds.
+pub static ROUNDS: View = View {
+    name: "rounds",
+    about: "the rounds with their state",
+    build: Build::Page(rounds::rounds),
+    touch: Touch::Kinds(&[
+        "round.",
+        "pipeline.",
+        "round_end.",
+        "claim.seeded",
+        "ledger.",
+        "program.",
+    ]),
+};
+
+/// One round.
+pub static ROUND: View = View {
+    name: "round",
+    about: "everything about a round (`round:N`, else the latest)",
+    build: Build::Entity { all: rounds::every_round, page: rounds::round },
+    touch: Touch::Subject,
+};
+
+/// All claims.
+pub static CLAIMS: View = View {
+    name: "claims",
+    about: "the claims of all rounds, or of one, with their verdicts",
+    build: Build::Page(claims::claims),
+    touch: Touch::Kinds(&[
+        "claim.",
+        "experiment.",
+        "power.",
+        "verify.",
+        "phenomenon.",
+        "round_end.",
+        "iteration.",
+    ]),
+};
+
+/// One claim.
+pub static CLAIM: View = View {
+    name: "claim",
+    about: "everything about a claim (`claim:N/ID`)",
+    build: Build::Entity { all: claims::every_claim, page: claims::claim },
+    touch: Touch::Subject,
 };
 
 fn ledger(state: &State, args: &Args, format: &str) -> Result<String, ViewError> {
@@ -123,7 +200,7 @@ fn place(state: &State, round: u64, name: &str, format: &'static str) -> Option<
     let folder = folder(round, record.life, program.latest_round() == Some(round), old)?;
     let path = format!("{folder}{name}");
     let as_imported = program.imported_file(&path).filter(|_| is_as_imported(state, round));
-    Some(Place { path, args: Args { round: Some(round) }, format, as_imported })
+    Some(Place { path, args: Args { round: Some(round), address: None }, format, as_imported })
 }
 
 /// Where a round's files stand: an archived round's in a folder of its own (`old` if an import named it), the

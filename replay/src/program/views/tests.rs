@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     State,
-    document::Body,
+    document::{Body, Cell},
     program::{
         Root, Task,
         constants::Ending,
@@ -557,7 +557,8 @@ fn an_empty_journal_shows_nothing_and_keeps_no_file() {
     for view in [&LEDGER, &MEMORY, &NEXT_TASK, &STATUS] {
         let shown = match &view.build {
             Build::Page(page) => page(&state, &Args::default()).map(|page| page.title),
-            Build::File { formats, render, places } => {
+            Build::Story(_) | Build::Entity { .. } | Build::Site => continue,
+            Build::File { formats, render, places, .. } => {
                 assert_eq!(places(&state), [], "{}", view.name);
                 render(&state, &Args::default(), formats[0])
             }
@@ -593,37 +594,42 @@ fn the_status_page_shows_the_latest_round() {
         claims,
     };
     let rounds = [round(1, true, vec![]), round(2, false, vec![]), round(3, false, claims)];
-    let page = status::page(&root, "257", &rounds, &behaviors);
+    let page = status::page(&root, 257, &rounds, &behaviors, (None, &[]));
     let headings = page.sections.iter().map(|section| section.heading.as_str());
     let expected = ["", "Rounds", "Claims of round 3", "Open items", "Behaviors"];
     assert_eq!(headings.collect::<Vec<_>>(), expected);
     let Body::Facts(facts) = &page.sections[0].body else { panic!("{page:?}") };
-    let fact = |label: &str| facts.iter().find(|(l, _)| l == label).map(|(_, v)| v.as_str());
-    assert_eq!(fact("program"), Some("decay"));
-    assert_eq!(fact("entries in the journal"), Some("257"));
-    assert_eq!(fact("pipeline"), Some("ended-phenomenon-not-established"));
-    assert_eq!(fact("last stage merged"), Some("experiment"));
-    assert_eq!(fact("task"), Some("for round 3, drafted"));
+    let fact = |label: &str| facts.iter().find(|(l, _)| l == label).map(|(_, v)| v.plain());
+    assert_eq!(fact("program").as_deref(), Some("decay"));
+    assert_eq!(fact("entries in the journal").as_deref(), Some("257"));
+    assert_eq!(fact("pipeline").as_deref(), Some("ended-phenomenon-not-established"));
+    assert_eq!(fact("last stage merged").as_deref(), Some("experiment"));
+    assert_eq!(fact("task").as_deref(), Some("for round 3, drafted"));
     assert_eq!(fact("to decide"), None);
-    let states = rows(&page.sections[1].body).iter().map(|row| row[1].as_str());
+    let states = rows(&page.sections[1].body).into_iter().map(|row| row[1].clone());
     assert_eq!(states.collect::<Vec<_>>(), ["archived", "discarded", "live"]);
     let claim = &rows(&page.sections[2].body)[0];
-    assert_eq!(claim[0], "C1");
-    assert_eq!(claim[3], "\u{2717} phenomenon not established");
-    let known = rows(&page.sections[4].body).iter().map(|row| (row[0].as_str(), row[4].as_str()));
+    assert_eq!(claim[0], "claim:3/C1");
+    assert_eq!(claim[4], "\u{2717} phenomenon not established");
+    let known = rows(&page.sections[4].body);
+    let known = known.iter().map(|row| (row[0].as_str(), row[4].as_str()));
     assert_eq!(known.collect::<Vec<_>>(), [("B1", "1"), ("B2", "0")]);
     // Every row has a cell for each column.
     for section in &page.sections {
         if let Body::Table { columns, rows } = &section.body {
-            assert!(rows.iter().all(|row| row.len() == columns.len()), "{}", section.heading);
+            assert!(rows.iter().all(|row| row.cells.len() == columns.len()), "{}", section.heading);
         }
     }
 }
 
-fn rows(body: &Body) -> &[Vec<String>] {
+fn rows(body: &Body) -> Vec<Vec<String>> {
     match body {
-        Body::Table { rows, .. } => rows,
-        Body::Text(_) | Body::Facts(_) | Body::List(_) => panic!("{body:?}"),
+        Body::Table { rows, .. } => {
+            rows.iter().map(|row| row.cells.iter().map(Cell::plain).collect()).collect()
+        }
+        Body::Text(_) | Body::Note(..) | Body::Facts(_) | Body::List(_) | Body::Code(_) => {
+            panic!("{body:?}")
+        }
     }
 }
 
