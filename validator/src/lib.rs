@@ -10,6 +10,7 @@ pub mod anchors;
 pub mod derived;
 pub mod meaning;
 mod report;
+pub mod rundir;
 pub mod source;
 pub mod walk;
 
