@@ -25,6 +25,7 @@ pub mod cmd;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod git;
 pub mod journal;
 pub mod keyring;
 pub mod out;

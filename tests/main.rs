@@ -15,6 +15,7 @@ mod disk;
 mod kill;
 mod program;
 mod recovery;
+mod rundir;
 mod support;
 mod tamper;
 mod tidy;

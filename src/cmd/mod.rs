@@ -17,6 +17,7 @@ pub mod show;
 pub mod stage;
 pub mod sync;
 pub mod validate;
+pub mod validate_run;
 pub mod verify;
 
 use std::ffi::OsString;

@@ -179,6 +179,11 @@ pub fn amount(usage: &Usage, unit: &str) -> i128 {
     usage.get(unit).copied().unwrap_or(0)
 }
 
+/// Whether two usage maps say the same; a unit that one leaves out is zero.
+pub fn is_same(left: &Usage, right: &Usage) -> bool {
+    left.keys().chain(right.keys()).all(|unit| amount(left, unit) == amount(right, unit))
+}
+
 /// Every number at any depth is finite (44).
 pub fn finite(out: &mut Findings, value: &Value, what: &str) {
     out.due(is_finite(value), 44, "nonfinite_metric", format!("`{what}` holds a number that is not finite"));

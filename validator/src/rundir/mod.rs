@@ -21,6 +21,7 @@ pub mod profile;
 pub mod results;
 pub mod resume;
 pub mod scalar;
+pub mod scenario;
 pub mod shelf;
 pub mod verdict;
 

@@ -80,6 +80,16 @@ impl Verdict {
         }
     }
 
+    /// The verdict when the validator itself failed (line 54): never valid, never recoverable.
+    pub fn internal(what: &str) -> Self {
+        let finding = Finding { code: "internal_error", path: String::new(), message: what.to_owned(), line: None, rules: vec![54] };
+        Self {
+            class: Class::Invalid, unverified: Vec::new(), closed: false, contract_sha256: None, finalized_attempts: Vec::new(),
+            active_attempt: None, last_durable_phase: Some("internal_error"), resume_action: None, result_count: 0,
+            journal_event_count: 0, actual_budget: Vec::new(), actual_budget_complete: true, errors: vec![finding], warnings: Vec::new(),
+        }
+    }
+
     /// The protocol's line of JSON, without LF.
     pub fn json(&self) -> String {
         let text = |text: Option<&str>| text.map_or(Value::Null, Value::of);

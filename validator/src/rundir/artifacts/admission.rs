@@ -3,7 +3,7 @@
 use super::{
     super::{
         bytes::{Map, Value},
-        fields::{Usage, amount, field, has_keys, time, usage},
+        fields::{Usage, amount, field, has_keys, is_same, time, usage},
         findings::Findings,
         scalar::Instant,
     },
@@ -132,11 +132,11 @@ pub fn artifact(out: &mut Findings, case: Case<'_>, value: &Value, against: &Aga
     let fit = admission.computed_fit(case);
     out.due(fit.is_none_or(|fit| fit == admission.fits), 336, "deadline_fit_mismatch", "`deadline_fit` is not what the times say");
     if let (Some(requested), Some(due)) = (&admission.requested, &against.requested) {
-        out.due(requested == due, 338, "admission_plan_mismatch", "what is requested is not the sum of the plan");
+        out.due(is_same(requested, due), 338, "admission_plan_mismatch", "what is requested is not the sum of the plan");
     }
     let window = admission.window_covers(against.timeouts);
     out.due(!admission.allowed || window != Some(false), 339, "admission_timeout_window_too_short", "the window is shorter than the timeouts of the plan");
-    let before = admission.before.as_ref().is_none_or(|before| before == against.prior);
+    let before = admission.before.as_ref().is_none_or(|before| is_same(before, against.prior));
     out.due(before, 340, "cumulative_before_mismatch", "`cumulative_before` is not what earlier receipts used");
     let amounts = admission.computed_amounts(case, against.role, against.prior);
     if let (Some(fit), Some(window), Some(amounts)) = (fit, window, amounts) {

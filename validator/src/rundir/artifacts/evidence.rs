@@ -3,7 +3,7 @@
 use super::{
     super::{
         bytes::{Map, Value},
-        fields::{digest, field, has_keys, is_finite, is_input, is_pair, is_seed, oid, safe_id, schema_version},
+        fields::{digest, field, finite, has_keys, is_input, is_pair, is_seed, oid, safe_id, schema_version},
         findings::Findings,
         scalar::is_unit,
         shelf::Object,
@@ -39,7 +39,7 @@ pub fn evidence(out: &mut Findings, case: Case<'_>, path: &str, object: &Object)
         out.due(Phase::of(word("phase")).is_some(), 361, "invalid_phase", "`phase` is unknown");
         out.due(is_unit(word("stage")), 362, "invalid_stage", "`stage` names no stage");
         out.due(field(map, "metrics").map().is_some(), 363, "invalid_metric", "`metrics` is not an object");
-        out.due(is_finite(field(map, "metrics")), 364, "nonfinite_metric", "`metrics` holds a number that is not finite");
+        out.within(364, |out| finite(out, field(map, "metrics"), "metrics"));
         let value = field(map, "primary_value");
         out.due(value.is_null() || value.finite().is_some(), 365, "invalid_metric", "`primary_value` is neither null nor finite");
         let duration = field(map, "duration_seconds").finite().is_some_and(|seconds| seconds >= 0.0);

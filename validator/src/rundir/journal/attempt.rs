@@ -31,7 +31,7 @@ pub(super) fn cleared(out: &mut Findings, case: Case<'_>, attempt: &mut Attempt,
     out.due(same, 428, "integrity_commit_mismatch", "`candidate_commit` is not that of the attempt");
     let tree = out.within(429, |out| digest(out, turn.map, "evaluated_tree_sha256"));
     let latest = attempt.launches.iter().rev().find(|launch| launch.arm == Some(Arm::Candidate));
-    let seen = latest.is_some_and(|launch| tree.is_none_or(|tree| tree == launch.tree_sha256));
+    let seen = latest.is_some_and(|launch| tree.is_none_or(|tree| tree == launch.tree_sha256()));
     out.due(seen, 430, "integrity_tree_mismatch", "it is not the tree of the candidate's last launch");
     let audits = ["scope_audit", "leakage_audit"].iter().all(|key| field(turn.map, key).text() == Some("pass"));
     out.due(audits, 431, "integrity_clearance_failed", "an audit did not pass");

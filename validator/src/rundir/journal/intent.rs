@@ -47,7 +47,7 @@ pub(super) fn intent(out: &mut Findings, case: Case<'_>, journal: &mut Journal, 
         ordinal: field(turn.map, "launch_ordinal").clone(),
         identity: IDENTITY.iter().map(|key| (*key, field(turn.map, key).clone())).collect::<BTreeMap<_, _>>(),
         references: ["effective_config", "generated_state", "evaluated_tree_snapshot"].map(|key| field(turn.map, key).clone()),
-        tree_sha256: text("evaluated_tree_sha256"), tree: bound, admission_sha256: text("admission_sha256"),
+        digests: ["effective_config_sha256", "generated_state_sha256", "evaluated_tree_sha256"].map(text), tree: bound, admission_sha256: text("admission_sha256"),
         allocation: allocation.unwrap_or_default(), workspace, state: LaunchState::Intent, launched: None,
         finished: None, outcome: String::new(), usage: None, published: None, last: None,
     });

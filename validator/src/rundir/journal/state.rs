@@ -87,8 +87,8 @@ pub struct Launch {
     pub identity: BTreeMap<&'static str, Value>,
     /// The references to configuration, state and tree.
     pub references: [Value; 3],
-    /// The digest of the tree snapshot.
-    pub tree_sha256: String,
+    /// The digests of configuration, state and tree that the intent states beside the references.
+    pub digests: [String; 3],
     /// The tree that the snapshot names.
     pub tree: Option<String>,
     /// The digest of the admission that it is bound to.
@@ -114,6 +114,12 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// The digest of the tree snapshot.
+    pub fn tree_sha256(&self) -> &str {
+        let [_, _, tree] = &self.digests;
+        tree
+    }
+
     /// Whether its evidence may be used.
     pub fn is_admissible(&self) -> bool {
         self.is_complete() && self.published.is_some()

@@ -4,7 +4,7 @@ use super::{
     super::{
         artifacts::{Case, admission::{self, Admission, Lines}},
         bytes::Value,
-        fields::{Usage, add, amount, field, usage},
+        fields::{Usage, add, amount, field, is_same, usage},
         findings::Findings,
         journal::Attempt,
         scalar::Instant,
@@ -26,7 +26,7 @@ pub(super) fn admission(out: &mut Findings, row: &Reading<'_>, earlier: &Earlier
     times(out, row, &admission);
     let fit = admission.computed_fit(row.case);
     out.due(fit.is_none_or(|fit| fit == admission.fits), 648, "deadline_fit_mismatch", "`deadline_fit` is not what the times say");
-    let before = admission.before.as_ref().is_none_or(|before| is_same_usage(before, &earlier.used));
+    let before = admission.before.as_ref().is_none_or(|before| is_same(before, &earlier.used));
     out.due(before, 649, "cumulative_before_mismatch", "`cumulative_before` is not what earlier rows used");
     let timeouts = row.attempt.map(|attempt| attempt.plan.timeouts_from(0));
     let window = timeouts.and_then(|timeouts| admission.window_covers(timeouts));
@@ -39,10 +39,6 @@ pub(super) fn admission(out: &mut Findings, row: &Reading<'_>, earlier: &Earlier
     if let Some(attempt) = row.attempt {
         against(out, row, &admission, attempt);
     }
-}
-
-fn is_same_usage(left: &Usage, right: &Usage) -> bool {
-    left.keys().chain(right.keys()).all(|unit| amount(left, unit) == amount(right, unit))
 }
 
 fn times(out: &mut Findings, row: &Reading<'_>, admission: &Admission) {
@@ -62,7 +58,7 @@ fn against(out: &mut Findings, row: &Reading<'_>, admission: &Admission, attempt
     out.due(bound, 652, "admission_digest_mismatch", "an intent is bound to another admission");
     if let Some(requested) = &admission.requested {
         let planned = attempt.plan.requested();
-        out.due(is_same_usage(requested, &planned), 653, "admission_plan_mismatch", "what is requested is not the sum of the plan");
+        out.due(is_same(requested, &planned), 653, "admission_plan_mismatch", "what is requested is not the sum of the plan");
         let mut allocated = Usage::new();
         attempt.launches.iter().for_each(|launch| add(&mut allocated, &launch.allocation));
         let within = allocated.iter().all(|(unit, sum)| *sum <= amount(requested, unit));
@@ -130,7 +126,7 @@ fn receipts(out: &mut Findings, row: &Reading<'_>, actual: &Usage, unresolved: b
     let launched = attempt.launches.iter().filter(|launch| launch.launched.is_some()).count();
     let calls = i128::try_from(launched).unwrap_or(i128::MAX);
     out.due(unresolved || amount(actual, "evaluator_calls") == calls, 664, "call_usage_mismatch", format!("{launched} launches began"));
-    out.due(is_same_usage(actual, &attempt.used()), 665, "usage_receipt_mismatch", "`actual` is not the sum of the receipts");
+    out.due(is_same(actual, &attempt.used()), 665, "usage_receipt_mismatch", "`actual` is not the sum of the receipts");
     let asked = |protected: bool| {
         attempt.launches.iter().filter(|launch| row.case.contract.is_protected(&launch.stage) == protected)
             .filter_map(|launch| launch.usage.as_ref())

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     super::{
         bytes::{Map, Value},
-        fields::{is_finite, text},
+        fields::{finite, text},
         findings::Findings,
     },
     Reading,
@@ -19,7 +19,7 @@ pub(super) fn measures(out: &mut Findings, row: &Reading<'_>) {
     out.due(value.is_null() || value.finite().is_some(), 616, "invalid_metric", "`primary_value` is neither null nor finite");
     for key in ["split_metrics", "secondary_metrics", "counterexample_results", "constraint_results"] {
         out.due(row.get(key).map().is_some(), 617, "invalid_field", format!("`{key}` is not an object"));
-        out.due(is_finite(row.get(key)), 618, "nonfinite_metric", format!("`{key}` holds a number that is not finite"));
+        out.within(618, |out| finite(out, row.get(key), key));
     }
     let counterexamples = row.get("counterexample_results");
     let ids = contract.counterexamples.iter().map(String::as_str).collect();

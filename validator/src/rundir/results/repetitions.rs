@@ -10,7 +10,7 @@ use super::{
             stage,
         },
         bytes::{Map, Value, canonical, object_digest},
-        fields::{Due, Reference, field, is_finite, is_pair, oid, reference, safe_id},
+        fields::{Due, Reference, field, finite, is_pair, oid, reference, safe_id},
         findings::Findings,
         journal::{Attempt, Launch},
         scalar::is_unit,
@@ -67,7 +67,7 @@ fn fields(out: &mut Findings, row: &Reading<'_>, map: &Map) {
     let (value, metrics) = (field(map, "primary_value"), field(map, "metrics"));
     let typed = (value.is_null() || value.finite().is_some()) && metrics.map().is_some();
     out.due(typed, 681, "invalid_metric", "`primary_value` or `metrics` are of another type");
-    out.due(is_finite(metrics), 682, "nonfinite_metric", "`metrics` holds a number that is not finite");
+    out.within(682, |out| finite(out, metrics, "metrics"));
     let metric = metrics.field(&row.case.contract.objective.primary_metric);
     let same = metric.finite().is_some() && row.case.equality().holds(metric, value);
     out.due(same, 683, "primary_metric_value_mismatch", "the primary metric is missing or not `primary_value`");
@@ -121,14 +121,14 @@ fn launch(out: &mut Findings, row: &Reading<'_>, attempt: &Attempt, map: &Map, i
     let Some(launch) = attempt.launches.iter().find(|launch| launch.result_id == id) else {
         return out.find(689, "result_without_launch", format!("no launch has the result `{id}`"));
     };
-    let [config, state, tree] = &launch.references;
-    for (rule, code, key, due) in [
-        (690, "config_digest_mismatch", "effective_config", config),
-        (691, "generated_state_digest_mismatch", "generated_state", state),
-        (692, "evaluated_tree_digest_mismatch", "evaluated_tree_snapshot", tree),
-    ] {
+    let rules = [
+        (690, "config_digest_mismatch", "effective_config"),
+        (691, "generated_state_digest_mismatch", "generated_state"),
+        (692, "evaluated_tree_digest_mismatch", "evaluated_tree_snapshot"),
+    ];
+    for ((rule, code, key), (due, stated)) in rules.into_iter().zip(launch.references.iter().zip(&launch.digests)) {
         let found = field(map, key);
-        out.due(found.field("sha256") == due.field("sha256"), rule, code, format!("`{key}` has not the digest of the intent"));
+        out.due(found.field("sha256").text() == Some(stated), rule, code, format!("`{key}` has not the digest of the intent"));
         out.due(row.case.equality().holds(found, due), 695, "launch_artifact_reference_mismatch", format!("`{key}` is not the reference of the intent"));
     }
     let repeats = |key: &str| launch.identity.get(key).is_none_or(|due| row.case.equality().holds(field(map, key), due));

@@ -1,9 +1,9 @@
 //! An attempt of a made-up run, written as a supervisor writes it (F, G, H), with the fates that were asked.
 
 use super::{
-    super::bytes::{Map, Value, canonical, file_digest, object_digest},
-    setup::{config, json, put},
-    world::{Made, World, number},
+    super::bytes::{Map, Value, canonical, file_digest},
+    setup::{json, put},
+    world::{World, number},
 };
 
 /// What becomes of an attempt.
@@ -30,7 +30,7 @@ pub struct Fate {
 }
 
 /// A planned launch.
-struct Entry {
+pub(super) struct Entry {
     stage: String,
     arm: &'static str,
     phase: &'static str,
@@ -39,32 +39,32 @@ struct Entry {
 }
 
 /// An attempt while it is written.
-struct Attempt<'w> {
-    world: &'w mut World,
-    fate: &'w Fate,
-    id: String,
-    experiment: String,
-    index: usize,
-    incumbent: String,
-    head: String,
-    commit: Option<String>,
-    admission: Value,
-    admission_sha256: String,
-    plan: Value,
-    design: Value,
-    launches: Vec<Launched>,
-    results: Map,
-    evidence: Map,
-    prepared: String,
-    ended: String,
-    before: Vec<(String, usize)>,
-    done: bool,
+pub(super) struct Attempt<'w> {
+    pub(super) world: &'w mut World,
+    pub(super) fate: &'w Fate,
+    pub(super) id: String,
+    pub(super) experiment: String,
+    pub(super) index: usize,
+    pub(super) incumbent: String,
+    pub(super) head: String,
+    pub(super) commit: Option<String>,
+    pub(super) admission: Value,
+    pub(super) admission_sha256: String,
+    pub(super) plan: Value,
+    pub(super) design: Value,
+    pub(super) launches: Vec<Launched>,
+    pub(super) results: Map,
+    pub(super) evidence: Map,
+    pub(super) prepared: String,
+    pub(super) ended: String,
+    pub(super) before: Vec<(String, usize)>,
+    pub(super) done: bool,
 }
 
 /// A launch that was written.
-struct Launched {
-    result: String,
-    published: Option<Value>,
+pub(super) struct Launched {
+    pub(super) result: String,
+    pub(super) published: Option<Value>,
 }
 
 /// Writes an attempt.
@@ -90,8 +90,9 @@ impl Attempt<'_> {
             let commit = self.world.commit(tree);
             self.world.facts.diffs.insert((self.incumbent.clone(), commit.clone()), Some(b"candidate.txt\0".to_vec()));
             self.commit = Some(commit.clone());
-            for worktree in self.world.facts.workspaces.iter_mut().filter(|(root, _)| **root == format!("/ws/{}-candidate", self.id)) {
-                worktree.1.head = Some(commit.clone());
+            let place = self.world.place_of(&self.id, "candidate");
+            if let Some(worktree) = self.world.facts.workspaces.get_mut(&place) {
+                worktree.head = Some(commit.clone());
             }
             self.event("committed", json(&format!("{{\"candidate_commit\":\"{commit}\"}}")));
         }
@@ -100,11 +101,10 @@ impl Attempt<'_> {
             self.evaluate();
         }
         self.decide();
-        self.finish();
     }
 
     /// Appends an event of the attempt; nothing more after the one that is cut at.
-    fn event(&mut self, name: &str, mut event: Value) -> Value {
+    pub(super) fn event(&mut self, name: &str, mut event: Value) -> Value {
         if self.done {
             return event;
         }
@@ -122,11 +122,11 @@ impl Attempt<'_> {
         event
     }
 
-    fn stages(&self) -> Vec<String> {
+    pub(super) fn stages(&self) -> Vec<String> {
         if self.fate.role == "final" { vec!["final_test".to_owned()] } else { self.world.setup.stages.clone() }
     }
 
-    fn target(&self) -> &'static str {
+    pub(super) fn target(&self) -> &'static str {
         if self.fate.role == "candidate" { "candidate" } else { "incumbent" }
     }
 

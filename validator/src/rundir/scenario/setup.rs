@@ -1,6 +1,8 @@
 //! The contract of a made-up run, and the world around it: one immutable evaluator, one writable file, one
 //! generated path (`domains/run.md` K).
 
+use std::collections::BTreeMap;
+
 use super::super::{
     bytes::{Map, Value, canonical, file_digest, object_digest, parse},
     contract::EMPTY_STATE_SHA256,
@@ -8,14 +10,44 @@ use super::super::{
     profile::{Profile, rules_digest},
 };
 
-/// The supervisor's worktree.
-pub const ROOT: &str = "/repo";
-/// The run directory.
-pub const RUN: &str = "/repo/.research-loop/run";
-/// The evaluator's executable.
-pub const PROGRAM: &str = "/opt/evaluate";
-/// The commit that runs start from.
-pub const BASELINE: &str = "00000000000000000000000000000000000000c0";
+/// Where a made-up run stands: in memory, or in places and commits that are really there.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// The supervisor's worktree.
+    pub root: String,
+    /// The folder of the worktrees that launches run in.
+    pub workspaces: String,
+    /// The evaluator's executable.
+    pub program: String,
+    /// Commits and their trees, the baseline first; more are made up when they run out.
+    pub commits: Vec<(String, String)>,
+    /// The digests of directories that are really there.
+    pub identities: BTreeMap<String, String>,
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        Self {
+            root: "/repo".to_owned(),
+            workspaces: "/ws".to_owned(),
+            program: "/opt/evaluate".to_owned(),
+            commits: vec![("00000000000000000000000000000000000000c0".to_owned(), "a".repeat(40))],
+            identities: BTreeMap::new(),
+        }
+    }
+}
+
+impl Ground {
+    /// The run directory.
+    pub fn run(&self) -> String {
+        format!("{}/.research-loop/run", self.root)
+    }
+
+    /// The commit that runs start from.
+    pub fn baseline(&self) -> &str {
+        self.commits.first().map_or("", |(commit, _)| commit)
+    }
+}
 
 /// What a contract is made from.
 #[derive(Debug, Clone)]
@@ -85,7 +117,7 @@ impl Setup {
     }
 
     /// The contract before digests are derived.
-    pub fn contract(&self) -> Value {
+    pub fn contract(&self, ground: &Ground) -> Value {
         let validator = match self.profile {
             Profile::Reference => "f".repeat(64),
             Profile::Own => rules_digest(),
@@ -99,13 +131,13 @@ impl Setup {
         let deadline = self.deadline.as_ref().map_or("null".to_owned(), |text| format!("\"{text}\""));
         let parts = [
             format!("\"schema_version\":2,\"protocol\":{{\"version\":\"{}\",\"validator_sha256\":\"{validator}\"}}", self.profile.version()),
-            format!("\"run_tag\":\"run\",\"feedback_mode\":\"sealed_gate\",\"baseline_commit\":\"{BASELINE}\",\"deadline_at\":{deadline}"),
+            format!("\"run_tag\":\"run\",\"feedback_mode\":\"sealed_gate\",\"baseline_commit\":\"{}\",\"deadline_at\":{deadline}", ground.baseline()),
             format!("\"objective\":{{\"goal\":\"raise the score\",\"intended_population\":\"inputs to come\",\"primary_metric\":\"score\",\"direction\":\"{direction}\",\"target\":null,\"minimum_delta\":0.05,\"acceptance_split\":\"{}\",\"hard_constraints\":[\"integrity\"]}}", self.acceptance()),
             self.measurement(),
             "\"scope\":{\"writable_paths\":[\"candidate.txt\",\"src\"],\"immutable_paths\":[\"eval.py\"],\"generated_paths\":[\"runtime-state\"]}".to_owned(),
             format!("\"generated_state_policy\":{{\"mode\":\"reset_each_launch\",\"initial_state_sha256\":\"{EMPTY_STATE_SHA256}\"}}"),
             "\"control_policy\":{\"authorization\":\"bounded\",\"stop_conditions\":[\"budget\"],\"plateau_trigger\":{\"consecutive_non_improvements\":3,\"action\":\"stop\"},\"counterexamples\":{\"fixture_integrity\":\"fixtures stay\"},\"cleanup_grace_seconds\":30,\"actual_usage_sources\":{\"evaluator_calls\":\"receipts\",\"validation_queries\":\"receipts\"},\"hard_constraint_rules\":{\"integrity\":\"nothing else changes\"}}".to_owned(),
-            evaluation(),
+            evaluation(&ground.program),
             format!("\"immutable_files\":[{{\"path\":\"eval.py\",\"sha256\":\"{}\"}}]", file_digest(EVALUATOR)),
             self.budgets(),
             format!("\"promotion\":{{\"required_stages\":{stages},\"required_telemetry\":{},\"acceptance_rule\":\"better by the delta\"}}", keyed(&self.stages, "[\"score\"]")),
@@ -154,12 +186,12 @@ impl Setup {
 }
 
 /// The evaluator's bytes.
-const EVALUATOR: &[u8] = b"print(1.0)\n";
+pub const EVALUATOR: &[u8] = b"print(1.0)\n";
 /// The executable's bytes.
-const EXECUTABLE: &[u8] = b"#!evaluate\n";
+pub const EXECUTABLE: &[u8] = b"#!evaluate\n";
 
-fn evaluation() -> String {
-    format!("\"evaluation\":{{\"argv\":[\"{PROGRAM}\",\"eval.py\"],\"cwd\":\".\",\"extractor_path\":\"eval.py\",\"executable_path\":\"{PROGRAM}\",\"executable_sha256\":\"{}\",\"environment\":{{\"inherit_parent\":false,\"variables\":{{\"LANG\":\"C.UTF-8\"}},\"secret_variable_names\":[\"BROKER_TOKEN\"],\"dependency_fingerprints\":{{\"lockfile\":\"{}\"}}}},\"environment_sha256\":\"\",\"timeout_seconds\":10,\"invocation_sha256\":\"\",\"evaluator_sha256\":\"\"}}",
+fn evaluation(program: &str) -> String {
+    format!("\"evaluation\":{{\"argv\":[\"{program}\",\"eval.py\"],\"cwd\":\".\",\"extractor_path\":\"eval.py\",\"executable_path\":\"{program}\",\"executable_sha256\":\"{}\",\"environment\":{{\"inherit_parent\":false,\"variables\":{{\"LANG\":\"C.UTF-8\"}},\"secret_variable_names\":[\"BROKER_TOKEN\"],\"dependency_fingerprints\":{{\"lockfile\":\"{}\"}}}},\"environment_sha256\":\"\",\"timeout_seconds\":10,\"invocation_sha256\":\"\",\"evaluator_sha256\":\"\"}}",
         file_digest(EXECUTABLE), "b".repeat(64))
 }
 
@@ -219,14 +251,14 @@ pub fn derive(contract: &mut Value) {
 }
 
 /// The files around a run.
-pub fn surroundings() -> Memory {
+pub fn surroundings(ground: &Ground) -> Memory {
     let mut disk = Memory::default();
     for folder in ["boundaries", "designs", "evidence", "logs", "snapshots", "quarantine"] {
-        disk.put(&format!("{RUN}/{folder}"), Node::Folder);
+        disk.put(&format!("{}/{folder}", ground.run()), Node::Folder);
     }
-    disk.put(PROGRAM, Node::Program(EXECUTABLE.to_vec()));
-    disk.put(&format!("{ROOT}/.git"), Node::Folder);
-    checkout(&mut disk, ROOT);
+    disk.put(&ground.program, Node::Program(EXECUTABLE.to_vec()));
+    disk.put(&format!("{}/.git", ground.root), Node::Folder);
+    checkout(&mut disk, &ground.root);
     disk
 }
 

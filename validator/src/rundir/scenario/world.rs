@@ -12,7 +12,7 @@ use super::{
         scalar::Instant,
     },
     edit::{Edit, Target},
-    setup::{BASELINE, ROOT, RUN, Setup, checkout, derive, json, put, stored, surroundings},
+    setup::{Ground, Setup, checkout, derive, json, put, stored, surroundings},
 };
 
 /// A run being written.
@@ -20,6 +20,8 @@ use super::{
 pub struct World {
     /// All files.
     pub disk: Memory,
+    /// Where it stands.
+    pub ground: Ground,
     /// What its contract is made from.
     pub setup: Setup,
     /// Changes to make on the way.
@@ -75,24 +77,27 @@ pub struct Made {
 
 impl World {
     /// A run with nothing written yet.
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: Setup, ground: Ground) -> Self {
+        let baseline = ground.baseline().to_owned();
         let mut world = Self {
-            disk: surroundings(), setup, edits: Vec::new(), waits: Vec::new(), drops: Vec::new(), window: 60,
-            contract: Value::Null, contract_sha256: String::new(), attempts: Vec::new(), incumbent: BASELINE.to_owned(),
-            head: BASELINE.to_owned(), facts: Facts::default(), used: Usage::new(), unresolved: false, preserved: false,
-            journal: String::new(), results: String::new(), clock: 0, seq: 0, counts: BTreeMap::new(), commits: 0,
+            disk: surroundings(&ground), setup, edits: Vec::new(), waits: Vec::new(), drops: Vec::new(), window: 60,
+            contract: Value::Null, contract_sha256: String::new(), attempts: Vec::new(), incumbent: baseline.clone(),
+            head: baseline.clone(), facts: Facts::default(), used: Usage::new(), unresolved: false, preserved: false,
+            journal: String::new(), results: String::new(), clock: 0, seq: 0, counts: BTreeMap::new(), commits: 0, ground,
         };
+        let (root, git) = (world.ground.root.clone(), format!("{}/.git", world.ground.root));
         world.facts.supervisor = Worktree {
-            inside: true, top_level: Some(ROOT.to_owned()), git_dir: Some(format!("{ROOT}/.git")), common_dir: Some(format!("{ROOT}/.git")),
-            head: Some(BASELINE.to_owned()), index: Some(b"H candidate.txt\0H eval.py\0".to_vec()), dirty: clean(),
+            inside: true, top_level: Some(root), git_dir: Some(git.clone()), common_dir: Some(git),
+            head: Some(baseline.clone()), index: Some(b"H candidate.txt\0H eval.py\0".to_vec()), dirty: clean(),
         };
-        world.commit_object(BASELINE, "a", None);
+        let tree = world.ground.commits.first().map_or_else(String::new, |(_, tree)| tree.clone());
+        world.commit_object(&baseline, &tree, None);
         world
     }
 
     /// Writes contract and seal.
     pub fn seal(&mut self) {
-        let mut contract = self.setup.contract();
+        let mut contract = self.setup.contract(&self.ground);
         self.change(&Target::Contract, &mut contract);
         derive(&mut contract);
         self.change(&Target::Sealed, &mut contract);
@@ -112,7 +117,7 @@ impl World {
 
     /// Writes a file of the run directory.
     pub fn write(&mut self, path: &str, bytes: Vec<u8>) {
-        self.disk.put(&format!("{RUN}/{path}"), Node::File(bytes));
+        self.disk.put(&format!("{}/{path}", self.ground.run()), Node::File(bytes));
     }
 
     /// Publishes an artifact; answers with its reference.
@@ -126,7 +131,7 @@ impl World {
 
     /// What an artifact holds.
     pub fn artifact(&self, path: &str) -> Value {
-        self.disk.read(&format!("{RUN}/{path}")).ok().and_then(|bytes| super::super::bytes::parse(&bytes).ok()).unwrap_or(Value::Null)
+        self.disk.read(&format!("{}/{path}", self.ground.run())).ok().and_then(|bytes| super::super::bytes::parse(&bytes).ok()).unwrap_or(Value::Null)
     }
 
     /// The time now.
@@ -188,9 +193,10 @@ impl World {
     /// Makes a commit over the head.
     pub fn commit(&mut self, tree: &str) -> String {
         self.commits += 1;
-        let id = format!("{:040x}", 0xc0 + self.commits);
+        let made = usize::try_from(self.commits).ok().and_then(|place| self.ground.commits.get(place)).cloned();
+        let (id, tree) = made.unwrap_or_else(|| (format!("{:040x}", 0xc0 + self.commits), tree_id(tree)));
         let parent = self.head.clone();
-        self.commit_object(&id, tree, Some(&parent));
+        self.commit_object(&id, &tree, Some(&parent));
         self.head.clone_from(&id);
         self.facts.supervisor.head = Some(id.clone());
         id
@@ -198,7 +204,6 @@ impl World {
 
     fn commit_object(&mut self, id: &str, tree: &str, parent: Option<&str>) {
         let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
-        let tree = tree_id(tree);
         self.facts.commits.insert(id.to_owned(), format!("tree {tree}\n{parent}author a\n\ntext\n").into_bytes());
         let blob = "0".repeat(40);
         let listing = format!("100644 blob {blob}\tcandidate.txt\0100644 blob {blob}\teval.py\0");
@@ -210,19 +215,28 @@ impl World {
         self.facts.commit(commit).map(|commit| commit.tree).unwrap_or_default()
     }
 
+    /// Where an attempt's worktree of an arm is.
+    pub fn place_of(&self, attempt: &str, arm: &str) -> String {
+        format!("{}/{attempt}-{arm}", self.ground.workspaces)
+    }
+
     /// Makes a worktree; answers with its snapshot.
     pub fn workspace(&mut self, attempt: &str, arm: &str, commit: &str) -> Value {
-        let root = format!("/ws/{attempt}-{arm}");
-        let git_dir = format!("{ROOT}/.git/worktrees/{attempt}-{arm}");
+        let root = self.place_of(attempt, arm);
+        let common = format!("{}/.git", self.ground.root);
+        let git_dir = format!("{common}/worktrees/{attempt}-{arm}");
         checkout(&mut self.disk, &root);
         self.disk.put(&git_dir, Node::Folder);
         self.facts.workspaces.insert(root.clone(), Worktree {
-            inside: true, top_level: Some(root.clone()), git_dir: Some(git_dir.clone()), common_dir: Some(format!("{ROOT}/.git")),
+            inside: true, top_level: Some(root.clone()), git_dir: Some(git_dir.clone()), common_dir: Some(common.clone()),
             head: Some(commit.to_owned()), index: Some(b"H candidate.txt\0H eval.py\0".to_vec()), dirty: clean(),
         });
-        let identity = |path: &str| super::super::artifacts::workspace::directory_identity(&self.disk, path).unwrap_or_default();
+        let identity = |path: &str| match self.ground.identities.get(path) {
+            Some(real) => real.clone(),
+            None => super::super::artifacts::workspace::directory_identity(&self.disk, path).unwrap_or_default(),
+        };
         let text = format!("{{\"schema_version\":1,\"workspace_id\":\"ws-{arm}\",\"arm\":\"{arm}\",\"isolation_mode\":\"dedicated_git_worktree\",\"root_path\":\"{root}\",\"root_identity_sha256\":\"{}\",\"git_dir_identity_sha256\":\"{}\",\"git_common_dir_identity_sha256\":\"{}\"}}",
-            identity(&root), identity(&git_dir), identity(&format!("{ROOT}/.git")));
+            identity(&root), identity(&git_dir), identity(&common));
         json(&text)
     }
 
@@ -266,7 +280,7 @@ impl World {
         let best = self.attempts.iter().rev().find(|made| made.confirmed && made.commit == self.incumbent);
         let (attempt, commit) = best.map_or(("null".to_owned(), "null".to_owned()), |made| (format!("\"{}\"", made.id), format!("\"{}\"", made.commit)));
         let last = self.attempts.last().map(|made| format!("boundaries/{}.json", made.id));
-        let last = last.and_then(|path| self.disk.read(&format!("{RUN}/{path}")).ok()).map_or("null".to_owned(), |bytes| format!("\"{}\"", file_digest(&bytes)));
+        let last = last.and_then(|path| self.disk.read(&format!("{}/{path}", self.ground.run())).ok()).map_or("null".to_owned(), |bytes| format!("\"{}\"", file_digest(&bytes)));
         let text = [
             format!("\"schema_version\":1,\"kind\":\"run-boundary\",\"run_tag\":\"run\",\"contract_sha256\":\"{}\"", self.contract_sha256),
             format!("\"final_incumbent_commit\":\"{}\",\"final_head_commit\":\"{}\"", self.incumbent, self.head),
@@ -283,7 +297,7 @@ impl World {
     }
 
     fn manifest(&self) -> Value {
-        let prefix = format!("{RUN}/");
+        let prefix = format!("{}/", self.ground.run());
         let files = self.disk.nodes.iter().filter_map(|(path, node)| {
             let path = path.strip_prefix(&prefix)?;
             let Node::File(bytes) = node else { return None };
