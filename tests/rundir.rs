@@ -268,3 +268,39 @@ fn the_self_test_passes_and_counts() {
     assert_eq!(report["self_test"], "passed");
     assert!(report["cases"].as_array().unwrap().len() > 900);
 }
+
+#[test]
+fn every_line_of_the_checklist_has_a_row_that_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = fs::read_to_string(root.join("spec/conformance/run.md")).unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(" | ").collect::<Vec<_>>())
+        .filter(|cells| cells[0].strip_prefix("| ").is_some_and(|line| line.parse::<u16>().is_ok()))
+        .collect();
+    let lines: Vec<u16> = rows.iter().map(|cells| cells[0][2..].parse().unwrap()).collect();
+    assert_eq!(lines, (1..=804).chain(901..=916).collect::<Vec<_>>());
+    for cells in rows {
+        let [line, _, rules, proofs] = cells[..] else { panic!("a row has {} cells", cells.len()) };
+        for place in rules.split('`').chain(proofs.split('`')).skip(1).step_by(2).filter(|place| place.contains("::")) {
+            let (path, name) = place.split_once("::").unwrap();
+            let text = fs::read_to_string(root.join(path)).unwrap_or_default();
+            assert!(text.contains(&format!("fn {name}(")) || text.contains(&format!("fn {name}<")), "{line}: `{place}` names nothing");
+        }
+        assert!(rules.contains("::") && proofs.contains("::"), "{line}");
+    }
+}
+
+#[test]
+fn several_kept_candidates_in_a_row_are_valid() {
+    let mut repository = Repository::new();
+    repository.worktree("a-000-incumbent", 0);
+    for index in 1..4 {
+        repository.write("candidate.txt", format!("{index}\n").as_bytes());
+        repository.commit();
+        repository.worktree(&format!("a-{index:03}-candidate"), index);
+    }
+    repository.record("attempts 9 ; baseline ; candidate ; candidate score=1.2 ; candidate score=1.3 ; close");
+    let (answer, _) = repository.validate(&["--require-run-finalized"]);
+    assert_eq!(answer.code, 0, "{}\n{}", answer.out, answer.err);
+}

@@ -16,7 +16,7 @@ use super::{
 /// What a design says that later records must repeat.
 #[derive(Debug, Clone)]
 pub struct Design {
-    /// The digest of its bytes.
+    /// The digest that it is bound by.
     pub sha256: String,
     /// What it expects.
     pub hypothesis: String,
@@ -73,7 +73,7 @@ pub fn design(out: &mut Findings, case: Case<'_>, value: &Value, before: Before<
         out.within(249, |out| usage(out, field(map, "cost_estimate"), "cost_estimate", &units, case.profile()));
         amendment(out, field(map, "amendment"));
         let hypothesis = field(map, "hypothesis").text().unwrap_or_default().to_owned();
-        Some(Design { sha256: object.sha256.to_string(), hypothesis, allowed_files })
+        Some(Design { sha256: reference.sha256.clone(), hypothesis, allowed_files })
     })
 }
 

@@ -59,6 +59,7 @@ pub(super) struct Attempt<'w> {
     pub(super) ended: String,
     pub(super) before: Vec<(String, usize)>,
     pub(super) done: bool,
+    pub(super) used: super::super::fields::Usage,
 }
 
 /// A launch that was written.
@@ -77,7 +78,7 @@ pub fn attempt(world: &mut World, fate: &Fate) {
     let mut attempt = Attempt {
         world, fate, id: format!("a-{index:03}"), experiment: format!("x-{index:03}"), index, incumbent, head, commit: None,
         admission: Value::Null, admission_sha256: String::new(), plan: Value::Null, design: Value::Null, launches: Vec::new(),
-        results: Map::new(), evidence: Map::new(), prepared: String::new(), ended: String::new(), before, done: false,
+        results: Map::new(), evidence: Map::new(), prepared: String::new(), ended: String::new(), before, done: false, used: super::super::fields::Usage::new(),
     };
     attempt.write();
 }

@@ -112,8 +112,11 @@ impl Attempt<'_> {
         let clean = !matches!(fate, "unclean" | "dirty");
         let usage = if self.world.contract.field("budgets").field("validation_queries").is_null() { "{\"evaluator_calls\":1}".to_owned() } else { format!("{{\"evaluator_calls\":1,\"validation_queries\":{queries}}}") };
         let event = self.receipt("launch_finished", &format!("{{{identity},\"outcome\":\"{outcome}\",\"actual_usage\":{usage},\"cleanup_verified\":{clean}}}"));
-        if !self.done || self.fate.cut.as_ref().is_some_and(|(name, _)| name == "launch_finished") {
+        if !event.field("seq").is_null() {
             self.world.use_up(event.field("actual_usage"));
+            for (unit, amount) in event.field("actual_usage").map().into_iter().flatten() {
+                *self.used.entry(unit.clone()).or_insert(0) += amount.int().unwrap_or(0);
+            }
         }
         match fate {
             "unclean" => {
@@ -306,13 +309,7 @@ impl Attempt<'_> {
     fn row(&self, decided: &Value, rollback: Option<&str>) -> Value {
         let status = self.fate.status.as_str();
         let keep = status == "keep";
-        let launched = self.world.journal.lines().filter(|line| line.contains("\"event\":\"launch_finished\"") && line.contains(&format!("\"attempt_id\":\"{}\"", self.id)));
-        let mut actual = super::super::fields::Usage::new();
-        for line in launched {
-            for (unit, amount) in json(line).field("actual_usage").map().into_iter().flatten() {
-                *actual.entry(unit.clone()).or_insert(0) += amount.int().unwrap_or(0);
-            }
-        }
+        let actual = &self.used;
         let repetitions: Vec<Value> = self.launches.iter().filter_map(|launch| launch.published.clone()).collect();
         let value = self.aggregate(&repetitions);
         let deciding = if self.fate.role == "final" { "final_test" } else { self.world.setup.acceptance() };
@@ -340,7 +337,7 @@ impl Attempt<'_> {
         put(&mut row, "repetitions", Value::List(repetitions));
         put(&mut row, "design", self.design.clone());
         put(&mut row, "admission", self.admission.clone());
-        put(&mut row, "budget", self.budget(&actual));
+        put(&mut row, "budget", self.budget(actual));
         row
     }
 

@@ -6,6 +6,7 @@ mod attempt;
 mod edit;
 mod git;
 mod launches;
+mod mutate;
 mod script;
 mod selftest;
 mod setup;
@@ -14,6 +15,7 @@ mod tests;
 mod world;
 
 pub use attempt::{Fate, attempt};
+pub use mutate::{Mutation, mutations};
 pub use script::{Asked, Built, build, build_on, value};
 pub use selftest::{Case, Expected, Ran, cases, judge, scenarios, self_test};
 pub use setup::{EVALUATOR, EXECUTABLE, Ground, Setup};
