@@ -12,8 +12,19 @@ use rp_validator::rundir::git::{Dirty, Facts, Wanted, Worktree};
 
 /// What no repository may configure while it is being asked.
 const SETTINGS: [&str; 14] = [
-    "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "diff.external=", "-c",
-    "core.quotePath=false", "-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null", "-c",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "diff.external=",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.attributesFile=/dev/null",
+    "-c",
     "safe.directory=*",
 ];
 
@@ -32,7 +43,10 @@ impl<'g> Git<'g> {
     /// Answers all questions about a worktree and what it names.
     pub fn facts(&self, root: &Path, wanted: &Wanted) -> Facts {
         if let Err(why) = self.command(root, &["--version"]).output() {
-            return Facts { unavailable: Some(format!("`{}` cannot run: {why}", self.program.display())), ..Facts::default() };
+            return Facts {
+                unavailable: Some(format!("`{}` cannot run: {why}", self.program.display())),
+                ..Facts::default()
+            };
         }
         let supervisor = self.worktree(root);
         if !supervisor.inside {
@@ -43,27 +57,50 @@ impl<'g> Git<'g> {
         let mut diffs = wanted.diffs.clone();
         // A head ahead of the journal may be a commit that was made and not yet recorded.
         if let Some(head) = &supervisor.head {
-            diffs.extend(wanted.listings.iter().map(|from| (from.clone(), head.clone())).filter(|(from, head)| from != head).take(1));
+            diffs.extend(
+                wanted
+                    .listings
+                    .iter()
+                    .map(|from| (from.clone(), head.clone()))
+                    .filter(|(from, head)| from != head)
+                    .take(1),
+            );
         }
         Facts {
             unavailable: None,
             commits: self.commits(root, &commits),
-            listings: wanted.listings.iter().map(|commit| (commit.clone(), self.listing(root, commit, &wanted.scopes))).collect(),
+            listings: wanted
+                .listings
+                .iter()
+                .map(|commit| (commit.clone(), self.listing(root, commit, &wanted.scopes)))
+                .collect(),
             diffs: diffs.into_iter().map(|pair| (pair.clone(), self.diff(root, &pair))).collect(),
-            workspaces: wanted.workspaces.iter().map(|path| (path.clone(), self.worktree(Path::new(path)))).collect(),
+            workspaces: wanted
+                .workspaces
+                .iter()
+                .map(|path| (path.clone(), self.worktree(Path::new(path))))
+                .collect(),
             replaced: self.replaced(root),
             supervisor,
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "asking git is the one thing that this file is for")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "asking git is the one thing that this file is for"
+    )]
     fn command(&self, at: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(self.program);
         command.env_clear().current_dir(at);
         for (name, value) in [
-            ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_REPLACE_OBJECTS", "1"), ("GIT_LITERAL_PATHSPECS", "1"),
-            ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_NO_LAZY_FETCH", "1"), ("LC_ALL", "C"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_LITERAL_PATHSPECS", "1"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("LC_ALL", "C"),
         ] {
             command.env(name, value);
         }
@@ -87,7 +124,8 @@ impl<'g> Git<'g> {
             return Worktree::default();
         }
         let place = |what: &str| self.line(at, &["rev-parse", "--path-format=absolute", what]);
-        let inside = self.line(at, &["rev-parse", "--is-inside-work-tree"]).as_deref() == Some("true");
+        let inside =
+            self.line(at, &["rev-parse", "--is-inside-work-tree"]).as_deref() == Some("true");
         if !inside {
             return Worktree::default();
         }
@@ -99,10 +137,34 @@ impl<'g> Git<'g> {
             head: self.line(at, &["rev-parse", "--verify", "HEAD"]),
             index: self.ask(at, &["ls-files", "-v", "-z"]),
             dirty: Dirty {
-                tracked: self.ask(at, &["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=none", "--name-only", "-z"]),
-                staged: self.ask(at, &["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=none", "--name-only", "-z"]),
+                tracked: self.ask(
+                    at,
+                    &[
+                        "diff",
+                        "--no-ext-diff",
+                        "--no-textconv",
+                        "--no-renames",
+                        "--ignore-submodules=none",
+                        "--name-only",
+                        "-z",
+                    ],
+                ),
+                staged: self.ask(
+                    at,
+                    &[
+                        "diff",
+                        "--cached",
+                        "--no-ext-diff",
+                        "--no-textconv",
+                        "--no-renames",
+                        "--ignore-submodules=none",
+                        "--name-only",
+                        "-z",
+                    ],
+                ),
                 untracked: self.ask(at, &["ls-files", "--others", "--exclude-standard", "-z"]),
-                ignored: self.ask(at, &["ls-files", "--others", "--ignored", "--exclude-standard", "-z"]),
+                ignored: self
+                    .ask(at, &["ls-files", "--others", "--ignored", "--exclude-standard", "-z"]),
             },
         }
     }
@@ -129,7 +191,13 @@ impl<'g> Git<'g> {
     }
 
     fn batch(&self, root: &Path, ids: &BTreeSet<String>) -> Option<Vec<u8>> {
-        let mut child = self.command(root, &["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        let mut child = self
+            .command(root, &["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
         let mut input = child.stdin.take()?;
         let names: String = ids.iter().map(|id| format!("{id}\n")).collect();
         // The ids are written beside the reading, or both sides could wait for each other.
@@ -146,11 +214,27 @@ impl<'g> Git<'g> {
     }
 
     fn diff(&self, root: &Path, (from, to): &(String, String)) -> Option<Vec<u8>> {
-        self.ask(root, &["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=none", "--name-only", "-z", from, to, "--"])
+        self.ask(
+            root,
+            &[
+                "diff",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--no-renames",
+                "--ignore-submodules=none",
+                "--name-only",
+                "-z",
+                from,
+                to,
+                "--",
+            ],
+        )
     }
 
     fn replaced(&self, root: &Path) -> Vec<String> {
-        let names = self.ask(root, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/"]).unwrap_or_default();
+        let names = self
+            .ask(root, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/"])
+            .unwrap_or_default();
         String::from_utf8_lossy(&names).lines().map(str::to_owned).collect()
     }
 }

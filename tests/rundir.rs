@@ -39,7 +39,8 @@ impl Repository {
         repository.git(&["init", "-q", "-b", "main"]);
         repository.write("eval.py", EVALUATOR);
         repository.write("candidate.txt", b"text\n");
-        repository.write("notes.txt", b"a line that is long enough to be seen as the same file again\n");
+        repository
+            .write("notes.txt", b"a line that is long enough to be seen as the same file again\n");
         repository.commit();
         repository
     }
@@ -65,9 +66,20 @@ impl Repository {
     }
 
     fn git_at(&self, at: &Path, args: &[&str]) -> String {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-        let output = Command::new("git").current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").args(identity).args(args).output().unwrap();
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let identity =
+            ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+        let output = Command::new("git")
+            .current_dir(at)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .args(identity)
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
@@ -89,7 +101,9 @@ impl Repository {
         let place = self.path("ws").join(name);
         let commit = self.commits[commit].0.clone();
         self.git(&["worktree", "add", "-q", "--detach", place.to_str().unwrap(), &commit]);
-        for path in [place.clone(), self.root().join(".git"), self.root().join(".git/worktrees").join(name)] {
+        for path in
+            [place.clone(), self.root().join(".git"), self.root().join(".git/worktrees").join(name)]
+        {
             let path = path.to_str().unwrap().to_owned();
             let identity = directory_identity(&Machine, &path).unwrap();
             self.identities.insert(path, identity);
@@ -108,7 +122,13 @@ impl Repository {
             identities: self.identities.clone(),
         };
         let built = build_on(script, ground).unwrap();
-        for (path, node) in built.world.disk.nodes.range(self.run()..).filter(|(path, _)| path.starts_with(&self.run())) {
+        for (path, node) in built
+            .world
+            .disk
+            .nodes
+            .range(self.run()..)
+            .filter(|(path, _)| path.starts_with(&self.run()))
+        {
             match node {
                 Node::File(bytes) => {
                     fs::create_dir_all(Path::new(path).parent().unwrap()).unwrap();
@@ -122,7 +142,10 @@ impl Repository {
 
     fn validate(&self, flags: &[&str]) -> (Answer, Value) {
         let run = self.run();
-        let args: Vec<&str> = ["validate", run.as_str(), "--validator-sha256", ACCEPTED].into_iter().chain(flags.iter().copied()).collect();
+        let args: Vec<&str> = ["validate", run.as_str(), "--validator-sha256", ACCEPTED]
+            .into_iter()
+            .chain(flags.iter().copied())
+            .collect();
         let answer = Env::empty().rp(&args);
         let verdict = serde_json::from_str(&answer.out).unwrap_or(Value::Null);
         (answer, verdict)
@@ -132,7 +155,12 @@ impl Repository {
     fn faults(&self) -> Vec<String> {
         let (answer, verdict) = self.validate(&["--require-run-finalized"]);
         assert_eq!(answer.code, 2, "{}\n{}", answer.out, answer.err);
-        verdict["errors"].as_array().unwrap().iter().map(|error| error["code"].as_str().unwrap().to_owned()).collect()
+        verdict["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|error| error["code"].as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
@@ -145,7 +173,12 @@ fn whole_run() -> Repository {
     repository.commit();
     repository.git(&["revert", "--no-edit", "HEAD"]);
     repository.remember();
-    for (name, commit) in [("a-000-incumbent", 0), ("a-001-candidate", 1), ("a-002-candidate", 2), ("a-003-incumbent", 1)] {
+    for (name, commit) in [
+        ("a-000-incumbent", 0),
+        ("a-001-candidate", 1),
+        ("a-002-candidate", 2),
+        ("a-003-incumbent", 1),
+    ] {
         repository.worktree(name, commit);
     }
     repository.record("final-test ; baseline ; candidate ; candidate discard ; final ; close");
@@ -163,7 +196,10 @@ fn a_closed_run_in_a_real_repository_is_valid() {
     assert_eq!(answer.code, 0, "{}\n{}", answer.out, answer.err);
     assert_eq!(verdict["verdict"], "valid");
     assert_eq!(verdict["closed"], true);
-    assert_eq!(verdict["finalized_attempts"], serde_json::json!(["a-000", "a-001", "a-002", "a-003"]));
+    assert_eq!(
+        verdict["finalized_attempts"],
+        serde_json::json!(["a-000", "a-001", "a-002", "a-003"])
+    );
     assert_eq!(answer.out.lines().count(), 1);
 }
 
@@ -184,7 +220,12 @@ fn what_was_done_to_worktrees_is_named() {
     has(&repository.faults(), "generated_state_not_reset");
     fs::remove_dir(place.join("runtime-state")).unwrap();
 
-    repository.git(&["worktree", "move", place.to_str().unwrap(), repository.path("ws/moved").to_str().unwrap()]);
+    repository.git(&[
+        "worktree",
+        "move",
+        place.to_str().unwrap(),
+        repository.path("ws/moved").to_str().unwrap(),
+    ]);
     has(&repository.faults(), "missing_workspace_root");
 }
 
@@ -198,7 +239,8 @@ fn a_rename_into_scope_is_named() {
     repository.record("baseline ; candidate ; close");
     let (_, verdict) = repository.validate(&[]);
     let named = verdict["errors"].as_array().unwrap().iter().any(|error| {
-        error["code"] == "candidate_scope_violation" && error["message"].as_str().unwrap().contains("`notes.txt`")
+        error["code"] == "candidate_scope_violation"
+            && error["message"].as_str().unwrap().contains("`notes.txt`")
     });
     assert!(named, "{verdict}");
 }
@@ -211,7 +253,8 @@ fn a_replaced_object_hides_nothing() {
     let (answer, verdict) = repository.validate(&["--require-run-finalized"]);
     assert_eq!(answer.code, 0, "{}", answer.err);
     let named = verdict["warnings"].as_array().unwrap().iter().any(|warning| {
-        warning["code"] == "replaced_git_object" && warning["message"].as_str().unwrap().contains(&kept)
+        warning["code"] == "replaced_git_object"
+            && warning["message"].as_str().unwrap().contains(&kept)
     });
     assert!(named, "{verdict}");
 
@@ -233,7 +276,10 @@ fn exit_codes_and_words() {
 
     let foreign = rp(&["validate", &run, "--require-run-finalized"]);
     assert_eq!(foreign.code, 5, "{}", foreign.err);
-    assert!(foreign.out.contains("\"foreign_validator\"") && foreign.out.contains("\"verdict\":\"unverifiable\""));
+    assert!(
+        foreign.out.contains("\"foreign_validator\"")
+            && foreign.out.contains("\"verdict\":\"unverifiable\"")
+    );
     let unasked = repository.validate(&["--no-git"]);
     assert_eq!((unasked.0.code, &unasked.1["verdict"]), (5, &Value::from("unverifiable")));
     assert_eq!(unasked.1["warnings"][0]["code"], "git_not_checked");
@@ -263,7 +309,11 @@ fn exit_codes_and_words() {
 fn the_self_test_passes_and_counts() {
     let answer = Env::empty().rp(&["validate", "--self-test"]);
     assert_eq!(answer.code, 0, "{}", answer.out);
-    assert!(answer.err.contains("124 scenarios in version 1.1.0, 124 in rp's own"), "{}", answer.err);
+    assert!(
+        answer.err.contains("124 scenarios in version 1.1.0, 124 in rp's own"),
+        "{}",
+        answer.err
+    );
     let report: Value = serde_json::from_str(&answer.out).unwrap();
     assert_eq!(report["self_test"], "passed");
     assert!(report["cases"].as_array().unwrap().len() > 900);
@@ -282,10 +332,19 @@ fn every_line_of_the_checklist_has_a_row_that_leads_somewhere() {
     assert_eq!(lines, (1..=804).chain(901..=916).collect::<Vec<_>>());
     for cells in rows {
         let [line, _, rules, proofs] = cells[..] else { panic!("a row has {} cells", cells.len()) };
-        for place in rules.split('`').chain(proofs.split('`')).skip(1).step_by(2).filter(|place| place.contains("::")) {
+        for place in rules
+            .split('`')
+            .chain(proofs.split('`'))
+            .skip(1)
+            .step_by(2)
+            .filter(|place| place.contains("::"))
+        {
             let (path, name) = place.split_once("::").unwrap();
             let text = fs::read_to_string(root.join(path)).unwrap_or_default();
-            assert!(text.contains(&format!("fn {name}(")) || text.contains(&format!("fn {name}<")), "{line}: `{place}` names nothing");
+            assert!(
+                text.contains(&format!("fn {name}(")) || text.contains(&format!("fn {name}<")),
+                "{line}: `{place}` names nothing"
+            );
         }
         assert!(rules.contains("::") && proofs.contains("::"), "{line}");
     }
@@ -300,7 +359,9 @@ fn several_kept_candidates_in_a_row_are_valid() {
         repository.commit();
         repository.worktree(&format!("a-{index:03}-candidate"), index);
     }
-    repository.record("attempts 9 ; baseline ; candidate ; candidate score=1.2 ; candidate score=1.3 ; close");
+    repository.record(
+        "attempts 9 ; baseline ; candidate ; candidate score=1.2 ; candidate score=1.3 ; close",
+    );
     let (answer, _) = repository.validate(&["--require-run-finalized"]);
     assert_eq!(answer.code, 0, "{}\n{}", answer.out, answer.err);
 }

@@ -64,12 +64,22 @@ impl RunArgs {
 /// Whether a path looks like a run directory: it holds a contract or a journal of lines, or lies below
 /// `.research-loop`.
 fn is_run(path: &Path) -> bool {
-    let below = path.parent().and_then(Path::file_name).is_some_and(|name| name == ".research-loop");
-    !path.join(".rp").exists() && (below || ["contract.json", "contract.sha256", "journal.jsonl"].iter().any(|name| path.join(name).exists()))
+    let below =
+        path.parent().and_then(Path::file_name).is_some_and(|name| name == ".research-loop");
+    !path.join(".rp").exists()
+        && (below
+            || ["contract.json", "contract.sha256", "journal.jsonl"]
+                .iter()
+                .any(|name| path.join(name).exists()))
 }
 
 /// Judges a run directory, or the validator itself.
-pub(crate) fn run(path: Option<&Path>, format: Option<&str>, args: &RunArgs, out: &Out) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    path: Option<&Path>,
+    format: Option<&str>,
+    args: &RunArgs,
+    out: &Out,
+) -> Result<Exit, Failure> {
     if args.self_test {
         if path.is_some() || args.any() {
             return Err(Failure::usage("`--self-test` takes no directory and no other flag"));
@@ -77,12 +87,16 @@ pub(crate) fn run(path: Option<&Path>, format: Option<&str>, args: &RunArgs, out
         return test(out);
     }
     let Some(path) = path else {
-        return Err(Failure::usage("which run directory?").hint("rp validate DIR --allow-incomplete"));
+        return Err(
+            Failure::usage("which run directory?").hint("rp validate DIR --allow-incomplete")
+        );
     };
     if let Some(hex) = &args.validator_sha256
         && !rp_validator::rundir::scalar::is_sha256(hex)
     {
-        return Err(Failure::usage(format!("`--validator-sha256 {hex}` is not 64 lower-case hexadecimal digits")));
+        return Err(Failure::usage(format!(
+            "`--validator-sha256 {hex}` is not 64 lower-case hexadecimal digits"
+        )));
     }
     let verdict = judge(path, args)?;
     match format {
@@ -101,9 +115,11 @@ pub(crate) fn run(path: Option<&Path>, format: Option<&str>, args: &RunArgs, out
 
 fn judge(path: &Path, args: &RunArgs) -> Result<Verdict, Failure> {
     let text = |path: &Path| -> Result<String, Failure> {
-        let absolute = std::path::absolute(path).map_err(|error| Failure::io("name", path, &error))?;
+        let absolute =
+            std::path::absolute(path).map_err(|error| Failure::io("name", path, &error))?;
         let text = absolute.into_os_string().into_string();
-        let text = text.map_err(|path| Failure::usage(format!("the path {} is not UTF-8", path.display())))?;
+        let text = text
+            .map_err(|path| Failure::usage(format!("the path {} is not UTF-8", path.display())))?;
         Ok(text.trim_end_matches('/').to_owned())
     };
     let directory = text(path)?;
@@ -114,7 +130,10 @@ fn judge(path: &Path, args: &RunArgs) -> Result<Verdict, Failure> {
         trusted_root: trusted.as_deref(),
         git_root: root.as_deref(),
         validator: args.validator_sha256.as_deref(),
-        demand: Demand { allow_incomplete: args.allow_incomplete, require_finalized: args.require_run_finalized },
+        demand: Demand {
+            allow_incomplete: args.allow_incomplete,
+            require_finalized: args.require_run_finalized,
+        },
     };
     // A fault of ours must never read as a verdict on the directory (line 54 of the checklist).
     let judged = catch_unwind(AssertUnwindSafe(|| {
@@ -149,7 +168,10 @@ fn test(out: &Out) -> Result<Exit, Failure> {
         wrong.len()
     ));
     if wrong.is_empty() && !ran.is_empty() {
-        let cases: Vec<Value> = ran.iter().map(|ran| json!({ "name": ran.case.name, "verdict": ran.verdict })).collect();
+        let cases: Vec<Value> = ran
+            .iter()
+            .map(|ran| json!({ "name": ran.case.name, "verdict": ran.verdict }))
+            .collect();
         out.document(&json!({ "self_test": "passed", "cases": cases }))?;
         return Ok(Exit::DONE);
     }
@@ -193,7 +215,10 @@ fn text(verdict: &Verdict) -> String {
 
 fn annotations(verdict: &Verdict) -> String {
     let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let lines = verdict.errors.iter().map(|error| format!("::error title={}::{}\n", error.code, escape(&line(error))));
+    let lines = verdict
+        .errors
+        .iter()
+        .map(|error| format!("::error title={}::{}\n", error.code, escape(&line(error))));
     let mut out: String = lines.collect();
     out.push_str(&format!("::notice title=rp validate::{}\n", verdict.word()));
     out

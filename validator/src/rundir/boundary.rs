@@ -14,8 +14,18 @@ use super::{
 };
 
 const KEYS: [&str; 13] = [
-    "schema_version", "kind", "attempt_id", "experiment_id", "contract_sha256", "decision_seq", "finalized_seq",
-    "result_index", "result_sha256", "journal_prefix_sha256", "results_prefix_sha256", "publication_nonce",
+    "schema_version",
+    "kind",
+    "attempt_id",
+    "experiment_id",
+    "contract_sha256",
+    "decision_seq",
+    "finalized_seq",
+    "result_index",
+    "result_sha256",
+    "journal_prefix_sha256",
+    "results_prefix_sha256",
+    "publication_nonce",
     "finalized_at",
 ];
 
@@ -33,7 +43,12 @@ pub struct Boundaries {
 }
 
 /// Judges all boundaries.
-pub fn boundaries(out: &mut Findings, case: Case<'_>, journal: &Journal, rows: &[Row]) -> Boundaries {
+pub fn boundaries(
+    out: &mut Findings,
+    case: Case<'_>,
+    journal: &Journal,
+    rows: &[Row],
+) -> Boundaries {
     let mut found = Boundaries::default();
     let mut nonces = BTreeSet::new();
     for (index, attempt) in journal.attempts.iter().enumerate() {
@@ -41,7 +56,9 @@ pub fn boundaries(out: &mut Findings, case: Case<'_>, journal: &Journal, rows: &
         let path = format!("boundaries/{}.json", attempt.id);
         let row = rows.get(index);
         if let Some(finalized) = &attempt.finalized {
-            out.at("journal.jsonl", Some(finalized.seq), |out| result(out, case, finalized, (index, row)));
+            out.at("journal.jsonl", Some(finalized.seq), |out| {
+                result(out, case, finalized, (index, row))
+            });
         }
         let exists = !matches!(case.shelf.get(&path), super::shelf::Found::Missing);
         let object = out.within(759, |out| case.shelf.object(out, &path, Presence::Optional));
@@ -53,7 +70,14 @@ pub fn boundaries(out: &mut Findings, case: Case<'_>, journal: &Journal, rows: &
             let nonce = object.value().field("publication_nonce").text().unwrap_or_default();
             let fresh = nonces.insert(nonce.to_owned());
             if case.is_own() {
-                out.at(&path, None, |out| out.due(fresh, 909, "reused_publication_nonce", "another boundary has this nonce"));
+                out.at(&path, None, |out| {
+                    out.due(
+                        fresh,
+                        909,
+                        "reused_publication_nonce",
+                        "another boundary has this nonce",
+                    )
+                });
             }
         }
         if !exists {
@@ -65,7 +89,8 @@ pub fn boundaries(out: &mut Findings, case: Case<'_>, journal: &Journal, rows: &
     if rows.len() < journal.attempts.len() {
         found.last_sha256 = rows.len().checked_sub(1).and_then(|last| {
             let attempt = journal.attempts.get(last)?;
-            super::fields::stored_digest(case.shelf, &format!("boundaries/{}.json", attempt.id)).map(|sha256| sha256.to_string())
+            super::fields::stored_digest(case.shelf, &format!("boundaries/{}.json", attempt.id))
+                .map(|sha256| sha256.to_string())
         });
     }
     orphans(out, case, journal);
@@ -73,16 +98,33 @@ pub fn boundaries(out: &mut Findings, case: Case<'_>, journal: &Journal, rows: &
 }
 
 /// A finalized attempt has its row (760, 761).
-fn result(out: &mut Findings, case: Case<'_>, finalized: &Finalized, (index, row): (usize, Option<&Row>)) {
+fn result(
+    out: &mut Findings,
+    case: Case<'_>,
+    finalized: &Finalized,
+    (index, row): (usize, Option<&Row>),
+) {
     let Some(row) = row else {
         return out.find(760, "finalized_without_result", "the attempt has no row");
     };
     let place = i128::try_from(index).unwrap_or(i128::MAX);
-    let same = finalized.index.is_int(place, case.equality()) && finalized.result_sha256 == row.sha256;
-    out.due(same, 761, "finalized_result_mismatch", format!("row {index} hashes to {}", row.sha256));
+    let same =
+        finalized.index.is_int(place, case.equality()) && finalized.result_sha256 == row.sha256;
+    out.due(
+        same,
+        761,
+        "finalized_result_mismatch",
+        format!("row {index} hashes to {}", row.sha256),
+    );
 }
 
-fn one(out: &mut Findings, case: Case<'_>, attempt: &Attempt, (index, row): (usize, Option<&Row>), object: &Object) {
+fn one(
+    out: &mut Findings,
+    case: Case<'_>,
+    attempt: &Attempt,
+    (index, row): (usize, Option<&Row>),
+    object: &Object,
+) {
     let map = object.map();
     let Some(finalized) = &attempt.finalized else {
         return out.find(767, "boundary_without_finalization", "the attempt is not finalized");
@@ -106,18 +148,30 @@ fn one(out: &mut Findings, case: Case<'_>, attempt: &Attempt, (index, row): (usi
         ("results_prefix_sha256", text(row.map(|row| row.prefix.as_str()))),
     ] {
         let same = case.equality().holds(field(map, key), &due);
-        out.due(same, 763, "boundary_mismatch", format!("`{key}` is not what journal and results say"));
+        out.due(
+            same,
+            763,
+            "boundary_mismatch",
+            format!("`{key}` is not what journal and results say"),
+        );
     }
     out.within(764, |out| digest(out, map, "publication_nonce"));
     let at = out.within(765, |out| time(out, map, "finalized_at"));
     let after = at.zip(finalized.at).is_none_or(|(at, finalized)| at >= finalized);
-    out.due(after, 766, "boundary_time_regression", "it was written before the attempt was finalized");
+    out.due(
+        after,
+        766,
+        "boundary_time_regression",
+        "it was written before the attempt was finalized",
+    );
 }
 
 /// Boundaries of attempts that nobody knows (771).
 fn orphans(out: &mut Findings, case: Case<'_>, journal: &Journal) {
-    let names = case.shelf.disk().names(&format!("{}/boundaries", case.shelf.root())).unwrap_or_default();
-    let known: BTreeSet<String> = journal.attempts.iter().map(|attempt| format!("{}.json", attempt.id)).collect();
+    let names =
+        case.shelf.disk().names(&format!("{}/boundaries", case.shelf.root())).unwrap_or_default();
+    let known: BTreeSet<String> =
+        journal.attempts.iter().map(|attempt| format!("{}.json", attempt.id)).collect();
     for name in names.iter().filter(|name| name.ends_with(".json") && !known.contains(*name)) {
         out.at(&format!("boundaries/{name}"), None, |out| {
             out.find(771, "orphan_boundary", "the journal has no such attempt");
@@ -129,10 +183,25 @@ fn orphans(out: &mut Findings, case: Case<'_>, journal: &Journal) {
 pub fn incomplete(out: &mut Findings, journal: &Journal, found: &Boundaries, allowed: bool) {
     out.at("journal.jsonl", None, |out| {
         let count = found.incomplete.len();
-        out.due(count <= 1, 772, "multiple_incomplete_attempts", format!("{count} attempts have no boundary"));
+        out.due(
+            count <= 1,
+            772,
+            "multiple_incomplete_attempts",
+            format!("{count} attempts have no boundary"),
+        );
         let last = journal.attempts.len().saturating_sub(1);
         let trailing = found.incomplete.iter().all(|index| *index == last);
-        out.due(trailing, 773, "nontrailing_incomplete", "an attempt without boundary is not the last");
-        out.due(count == 0 || allowed, 774, "incomplete_not_allowed", "the last attempt has no boundary");
+        out.due(
+            trailing,
+            773,
+            "nontrailing_incomplete",
+            "an attempt without boundary is not the last",
+        );
+        out.due(
+            count == 0 || allowed,
+            774,
+            "incomplete_not_allowed",
+            "the last attempt has no boundary",
+        );
     });
 }

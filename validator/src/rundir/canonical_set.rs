@@ -51,7 +51,9 @@ fn walk(out: &mut Findings, case: Case<'_>, folder: &str, files: &mut Files) {
     for name in disk.names(&full).unwrap_or_default() {
         let path = format!("{folder}/{name}");
         out.at(&path, None, |out| match disk.kind(&format!("{full}/{name}")) {
-            Kind::Link => out.find(775, "symlink_forbidden", "a symbolic link stands among canonical files"),
+            Kind::Link => {
+                out.find(775, "symlink_forbidden", "a symbolic link stands among canonical files")
+            }
             Kind::Special => out.find(776, "invalid_canonical_artifact", "this is no regular file"),
             Kind::Folder => walk(out, case, &path, files),
             Kind::File { .. } if name.contains('\u{fffd}') => {
@@ -68,14 +70,25 @@ fn walk(out: &mut Findings, case: Case<'_>, folder: &str, files: &mut Files) {
 
 /// Names the files that nothing refers to (777); with an open tail, `rp`'s version only warns of those that
 /// the next legal event would refer to (904).
-pub fn orphans(out: &mut Findings, case: Case<'_>, journal: &Journal, files: &Files, allow_incomplete: bool) {
+pub fn orphans(
+    out: &mut Findings,
+    case: Case<'_>,
+    journal: &Journal,
+    files: &Files,
+    allow_incomplete: bool,
+) {
     let known = referenced(journal);
-    let orphans: Vec<&String> = files.finalized.iter().filter(|path| !known.contains(*path)).collect();
+    let orphans: Vec<&String> =
+        files.finalized.iter().filter(|path| !known.contains(*path)).collect();
     let pending = case.is_own() && allow_incomplete && are_pending(journal, &orphans);
     for path in orphans {
         out.at(path, None, |out| {
             if pending {
-                out.warn(904, "pending_unreferenced_artifact", "the next event may refer to it; nothing does yet");
+                out.warn(
+                    904,
+                    "pending_unreferenced_artifact",
+                    "the next event may refer to it; nothing does yet",
+                );
             } else {
                 out.find(777, "orphan_canonical_artifact", "nothing refers to this file");
             }
@@ -130,7 +143,12 @@ fn is_unpublished(attempt: &Attempt, path: &str) -> bool {
     attempt.launches.iter().any(|launch| {
         launch.is_complete()
             && launch.published.is_none()
-            && [format!("evidence/{}.json", launch.result_id), format!("logs/{}.log", launch.result_id)].iter().any(|due| due == path)
+            && [
+                format!("evidence/{}.json", launch.result_id),
+                format!("logs/{}.log", launch.result_id),
+            ]
+            .iter()
+            .any(|due| due == path)
     })
 }
 
@@ -144,11 +162,20 @@ fn is_next_intent(journal: &Journal, attempt: &Attempt, orphans: &[&String]) -> 
     let legal = attempt.phase == attempt.launching_phase()
         && attempt.launches.len() < attempt.plan.launches.len()
         && attempt.launches.iter().all(|launch| launch.state.is_settled());
-    let stems: BTreeSet<_> = orphans.iter().map(|path| stem(path, &["-config.json", "-state.json", "-tree.json"])).collect();
+    let stems: BTreeSet<_> = orphans
+        .iter()
+        .map(|path| stem(path, &["-config.json", "-state.json", "-tree.json"]))
+        .collect();
     let known = |id: &str| {
-        journal.attempts.iter().flat_map(|attempt| &attempt.launches).any(|launch| launch.result_id == id)
+        journal
+            .attempts
+            .iter()
+            .flat_map(|attempt| &attempt.launches)
+            .any(|launch| launch.result_id == id)
     };
-    legal && stems.len() == 1 && stems.iter().all(|stem| stem.is_some_and(|id| id.starts_with("r-") && !known(id)))
+    legal
+        && stems.len() == 1
+        && stems.iter().all(|stem| stem.is_some_and(|id| id.starts_with("r-") && !known(id)))
 }
 
 fn is_next_attempt(journal: &Journal, orphans: &[&String]) -> bool {
@@ -159,11 +186,17 @@ fn is_next_attempt(journal: &Journal, orphans: &[&String]) -> bool {
             designs += 1;
             continue;
         }
-        let workspace = path.split_once("-ws-").map(|(head, _)| head).and_then(|head| head.strip_prefix("snapshots/"));
-        let Some(id) = stem(path, &["-launch-plan.json", "-admission.json"]).or(workspace) else { return false };
+        let workspace = path
+            .split_once("-ws-")
+            .map(|(head, _)| head)
+            .and_then(|head| head.strip_prefix("snapshots/"));
+        let Some(id) = stem(path, &["-launch-plan.json", "-admission.json"]).or(workspace) else {
+            return false;
+        };
         attempts.insert(id);
     }
-    let fresh = |id: &str| id.starts_with("a-") && journal.attempts.iter().all(|attempt| attempt.id != id);
+    let fresh =
+        |id: &str| id.starts_with("a-") && journal.attempts.iter().all(|attempt| attempt.id != id);
     designs <= 1 && attempts.len() <= 1 && attempts.iter().all(|id| fresh(id))
 }
 
@@ -186,17 +219,28 @@ pub fn roles(out: &mut Findings, journal: &Journal) {
         let Some(path) = path else { return };
         let first = *roles.entry(path.to_owned()).or_insert(role);
         out.at(path, None, |out| {
-            out.due(first == role, 908, "artifact_role_collision", format!("it is used as {first} and as {role}"));
+            out.due(
+                first == role,
+                908,
+                "artifact_role_collision",
+                format!("it is used as {first} and as {role}"),
+            );
         });
     };
     for attempt in &journal.attempts {
         take(out, Some(&format!("snapshots/{}-launch-plan.json", attempt.id)), "a plan");
         take(out, Some(&format!("snapshots/{}-admission.json", attempt.id)), "an admission");
         for entry in &attempt.plan.launches {
-            take(out, super::artifacts::plan::planned(entry, "workspace").field("path").text(), "a workspace");
+            take(
+                out,
+                super::artifacts::plan::planned(entry, "workspace").field("path").text(),
+                "a workspace",
+            );
         }
         for launch in &attempt.launches {
-            for (value, role) in launch.references.iter().zip(["a configuration", "a state", "a tree"]) {
+            for (value, role) in
+                launch.references.iter().zip(["a configuration", "a state", "a tree"])
+            {
                 take(out, value.field("path").text(), role);
             }
         }

@@ -15,10 +15,26 @@ use super::{
 const MARKER: &str = "run.finalized.json";
 
 const KEYS: [&str; 21] = [
-    "schema_version", "kind", "run_tag", "contract_sha256", "final_incumbent_commit", "final_head_commit",
-    "best_confirmed_attempt", "best_confirmed_commit", "result_count", "last_journal_seq", "results_sha256",
-    "journal_sha256", "last_attempt_boundary_sha256", "canonical_artifacts", "canonical_artifacts_sha256",
-    "actual_budget", "actual_budget_complete", "unresolved_cleanup", "unresolved_recovery", "stop_reason",
+    "schema_version",
+    "kind",
+    "run_tag",
+    "contract_sha256",
+    "final_incumbent_commit",
+    "final_head_commit",
+    "best_confirmed_attempt",
+    "best_confirmed_commit",
+    "result_count",
+    "last_journal_seq",
+    "results_sha256",
+    "journal_sha256",
+    "last_attempt_boundary_sha256",
+    "canonical_artifacts",
+    "canonical_artifacts_sha256",
+    "actual_budget",
+    "actual_budget_complete",
+    "unresolved_cleanup",
+    "unresolved_recovery",
+    "stop_reason",
     "finalized_at",
 ];
 
@@ -64,12 +80,18 @@ impl Whole<'_> {
         self.journal.stop.is_some()
             || attempts.iter().any(|attempt| attempt.role == Role::Final)
             || attempts.iter().any(|attempt| rollback_action(attempt) == "preserve_and_stop")
-            || attempts.first().is_some_and(|baseline| baseline.decided.as_ref().is_some_and(|decided| !decided.keep))
+            || attempts.first().is_some_and(|baseline| {
+                baseline.decided.as_ref().is_some_and(|decided| !decided.keep)
+            })
     }
 
     /// Whether a final test is due at an end with nothing unresolved (H.3).
     pub fn owes_final(&self) -> bool {
-        let skipped = self.journal.stop.as_ref().is_some_and(|stop| stop.skips_final && stop.kind == StopKind::User);
+        let skipped = self
+            .journal
+            .stop
+            .as_ref()
+            .is_some_and(|stop| stop.skips_final && stop.kind == StopKind::User);
         let confirmed = self.rows.iter().any(|row| row.confirmed && row.role != Some(Role::Final));
         self.case.contract.final_test.is_some() && confirmed && !skipped
     }
@@ -103,13 +125,19 @@ pub fn closure(out: &mut Findings, whole: &Whole<'_>, demand: Demand) -> bool {
 
 fn final_test(out: &mut Findings, whole: &Whole<'_>) {
     let Some(stopped) = &whole.journal.stopped else { return };
-    let resolved = stopped.unresolved_cleanup == Some(false) && stopped.unresolved_recovery == Some(false);
+    let resolved =
+        stopped.unresolved_cleanup == Some(false) && stopped.unresolved_recovery == Some(false);
     if !whole.owes_final() || !resolved {
         return;
     }
     let finals: Vec<&Row> = whole.rows.iter().filter(|row| row.role == Some(Role::Final)).collect();
     let once = finals.len() == 1;
-    out.due(once, 778, "final_test_missing", format!("{} final attempts were made, one is due", finals.len()));
+    out.due(
+        once,
+        778,
+        "final_test_missing",
+        format!("{} final attempts were made, one is due", finals.len()),
+    );
     let launched = finals.iter().all(|row| row.calls >= 1);
     out.due(launched, 779, "final_test_not_launched", "the final attempt launched nothing");
 }
@@ -131,8 +159,18 @@ fn marker(out: &mut Findings, whole: &Whole<'_>, object: &Object) {
     let complete = whole.boundaries.incomplete.is_empty();
     out.due(complete, 783, "finalized_with_incomplete_attempt", "an attempt has no boundary");
     let stopped = whole.journal.stopped.is_some();
-    out.due(stopped, 784, "run_boundary_without_stop", "the journal does not say that the run was stopped");
-    out.due(has_keys(map, &KEYS), 785, "run_boundary_schema_mismatch", "the keys are not the twenty-one");
+    out.due(
+        stopped,
+        784,
+        "run_boundary_without_stop",
+        "the journal does not say that the run was stopped",
+    );
+    out.due(
+        has_keys(map, &KEYS),
+        785,
+        "run_boundary_schema_mismatch",
+        "the keys are not the twenty-one",
+    );
     derived(out, whole, map);
     mirrored(out, whole, map);
     let at = out.within(792, |out| time(out, map, "finalized_at"));
@@ -140,7 +178,12 @@ fn marker(out: &mut Findings, whole: &Whole<'_>, object: &Object) {
     let code = "run_boundary_time_regression";
     let after = |earlier| at.zip(earlier).is_none_or(|(at, earlier)| at >= earlier);
     out.due(after(whole.journal.last_at), 794, code, "it was written before the last event");
-    out.due(after(whole.boundaries.last_at), 795, code, "it was written before the last boundary of an attempt");
+    out.due(
+        after(whole.boundaries.last_at),
+        795,
+        code,
+        "it was written before the last boundary of an attempt",
+    );
     best(out, whole, map);
 }
 
@@ -150,7 +193,8 @@ fn derived(out: &mut Findings, whole: &Whole<'_>, map: &Map) {
     let [journal, results] = &whole.digests;
     let artifacts = manifest(case, whole.files);
     let used = whole.used().into_iter().map(|(unit, amount)| (unit, Value::from(amount))).collect();
-    let head = whole.journal.stopped.as_ref().map_or(Value::Null, |stopped| Value::of(&stopped.head));
+    let head =
+        whole.journal.stopped.as_ref().map_or(Value::Null, |stopped| Value::of(&stopped.head));
     let boundary = whole.boundaries.last_sha256.as_ref().map_or(Value::Null, Value::of);
     for (key, due) in [
         ("schema_version", Value::from(1)),
@@ -170,7 +214,12 @@ fn derived(out: &mut Findings, whole: &Whole<'_>, map: &Map) {
         ("actual_budget_complete", Value::Bool(whole.earlier.complete)),
     ] {
         let same = case.equality().holds(field(map, key), &due);
-        out.due(same, 786, "run_boundary_mismatch", format!("`{key}` is not what the directory says"));
+        out.due(
+            same,
+            786,
+            "run_boundary_mismatch",
+            format!("`{key}` is not what the directory says"),
+        );
     }
 }
 
@@ -181,15 +230,31 @@ fn mirrored(out: &mut Findings, whole: &Whole<'_>, map: &Map) {
     let reason = field(map, "stop_reason").text() == Some(&stopped.reason);
     out.due(reason, 787, code, "`stop_reason` is not that of the journal");
     let same = |key: &str, due: Option<bool>| field(map, key).bool() == due;
-    out.due(same("unresolved_cleanup", stopped.unresolved_cleanup), 788, code, "`unresolved_cleanup` is not that of the journal");
-    out.due(same("unresolved_recovery", stopped.unresolved_recovery), 789, code, "`unresolved_recovery` is not that of the journal");
-    out.due(stopped.incumbent == whole.incumbent(), 790, code, "the journal's last incumbent is not that of the results");
+    out.due(
+        same("unresolved_cleanup", stopped.unresolved_cleanup),
+        788,
+        code,
+        "`unresolved_cleanup` is not that of the journal",
+    );
+    out.due(
+        same("unresolved_recovery", stopped.unresolved_recovery),
+        789,
+        code,
+        "`unresolved_recovery` is not that of the journal",
+    );
+    out.due(
+        stopped.incumbent == whole.incumbent(),
+        790,
+        code,
+        "the journal's last incumbent is not that of the results",
+    );
 }
 
 /// The best attempt is the last one that confirmed the incumbent (796 to 800).
 fn best(out: &mut Findings, whole: &Whole<'_>, map: &Map) {
     let code = "invalid_best_attempt";
-    let (attempt, commit) = (field(map, "best_confirmed_attempt"), field(map, "best_confirmed_commit"));
+    let (attempt, commit) =
+        (field(map, "best_confirmed_attempt"), field(map, "best_confirmed_commit"));
     let fits = |row: &&Row| row.confirmed && row.role != Some(Role::Final);
     let due = whole.rows.iter().rev().filter(fits).find(|row| row.commit == whole.incumbent());
     let Some(due) = due else {
@@ -200,8 +265,18 @@ fn best(out: &mut Findings, whole: &Whole<'_>, map: &Map) {
         return out.find(797, code, "it names an attempt without a row");
     };
     out.due(fits(&named), 798, code, "the attempt that it names is not confirmed");
-    out.due(commit.text() == Some(&named.commit), 799, code, "the commit is not that of the attempt");
-    out.due(named.attempt == due.attempt, 800, code, format!("the last that confirmed the incumbent is `{}`", due.attempt));
+    out.due(
+        commit.text() == Some(&named.commit),
+        799,
+        code,
+        "the commit is not that of the attempt",
+    );
+    out.due(
+        named.attempt == due.attempt,
+        800,
+        code,
+        format!("the last that confirmed the incumbent is `{}`", due.attempt),
+    );
 }
 
 /// Files in flight (801, 804).
@@ -209,7 +284,11 @@ fn partial(out: &mut Findings, files: &Files, closed: bool) {
     for path in &files.partial {
         out.at(path, None, |out| {
             if closed {
-                out.find(801, "partial_after_finalization", "a file in flight is left in a closed run");
+                out.find(
+                    801,
+                    "partial_after_finalization",
+                    "a file in flight is left in a closed run",
+                );
             } else {
                 out.warn(804, "partial_artifact", "a file in flight");
             }

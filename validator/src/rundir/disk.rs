@@ -137,7 +137,8 @@ impl Memory {
     /// Puts something at a path, with the directories on the way.
     pub fn put(&mut self, path: &str, node: Node) {
         let mut parent = path;
-        while let Some((above, _)) = parent.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
+        while let Some((above, _)) = parent.rsplit_once('/').filter(|(above, _)| !above.is_empty())
+        {
             self.nodes.entry(above.to_owned()).or_insert(Node::Folder);
             parent = above;
         }
@@ -151,7 +152,11 @@ impl Memory {
             let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
             let link = ends.into_iter().find_map(|end| match self.nodes.get(path.get(..end)?)? {
                 Node::Link(target) => Some((end, target.clone())),
-                Node::File(_) | Node::Program(_) | Node::Unreadable | Node::Folder | Node::Special => None,
+                Node::File(_)
+                | Node::Program(_)
+                | Node::Unreadable
+                | Node::Folder
+                | Node::Special => None,
             });
             let Some((end, target)) = link else { break };
             path = format!("{target}{}", path.get(end..).unwrap_or_default());
@@ -191,7 +196,9 @@ impl Disk for Memory {
         match self.at(path) {
             Some(Node::File(bytes) | Node::Program(bytes)) => Ok(bytes.clone()),
             Some(Node::Unreadable) => Err(ErrorKind::PermissionDenied.into()),
-            Some(Node::Folder | Node::Link(_) | Node::Special) => Err(ErrorKind::IsADirectory.into()),
+            Some(Node::Folder | Node::Link(_) | Node::Special) => {
+                Err(ErrorKind::IsADirectory.into())
+            }
             None => Err(ErrorKind::NotFound.into()),
         }
     }
@@ -199,7 +206,8 @@ impl Disk for Memory {
     fn names(&self, path: &str) -> io::Result<Vec<String>> {
         let Some(folder) = self.follow(path) else { return Err(ErrorKind::NotFound.into()) };
         let prefix = format!("{folder}/");
-        let below = self.nodes.range(prefix.clone()..).map_while(|(path, _)| path.strip_prefix(&prefix));
+        let below =
+            self.nodes.range(prefix.clone()..).map_while(|(path, _)| path.strip_prefix(&prefix));
         Ok(below.filter(|rest| !rest.contains('/')).map(str::to_owned).collect())
     }
 
@@ -210,7 +218,9 @@ impl Disk for Memory {
     fn identity(&self, path: &str) -> Option<Identity> {
         let path = self.follow(path)?;
         // Any number will do that differs between directories and is the same at each look.
-        let inode = path.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let inode = path
+            .bytes()
+            .fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         Some(Identity { device: 1, inode: inode >> 12 })
     }
 }

@@ -1,7 +1,10 @@
 //! The generic rules of J.3: fields, paths, references, maps. Each says what it found and answers with the
 //! value if there is one.
 
-use std::{collections::{BTreeMap, BTreeSet}, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use super::{
     bytes::{Map, Number, Value},
@@ -59,7 +62,11 @@ pub fn oid<'v>(out: &mut Findings, map: &'v Map, key: &str) -> Option<&'v str> {
 pub fn time(out: &mut Findings, map: &Map, key: &str) -> Option<Instant> {
     let found = field(map, key).text().and_then(Instant::parse);
     if found.is_none() {
-        out.find(26, "invalid_timestamp", format!("`{key}` is not an RFC 3339 time in UTC with `Z`"));
+        out.find(
+            26,
+            "invalid_timestamp",
+            format!("`{key}` is not an RFC 3339 time in UTC with `Z`"),
+        );
     }
     found
 }
@@ -72,7 +79,9 @@ pub fn path<'v>(out: &mut Findings, value: &'v Value, what: &str, dot: DotPath) 
         Err(PathFault::Empty) => (27, "invalid_path", "is not a non-empty string"),
         Err(PathFault::Backslash) => (28, "invalid_path", "holds a backslash"),
         Err(PathFault::Dot) => (29, "unsafe_path", "is `.` where a path is due"),
-        Err(PathFault::Unsafe) => (30, "unsafe_path", "is absolute, not normalized or leads upwards"),
+        Err(PathFault::Unsafe) => {
+            (30, "unsafe_path", "is absolute, not normalized or leads upwards")
+        }
     };
     out.find(rule, code, format!("the path `{what}` {why}: {text:?}"));
     None
@@ -108,7 +117,9 @@ pub fn strings(out: &mut Findings, value: &Value, what: &str, amount: Amount) ->
     let mut seen = Vec::new();
     for item in items {
         match item.text().filter(|text| !text.trim().is_empty()) {
-            None => out.find(45, "invalid_field", format!("`{what}` holds a blank item or no string")),
+            None => {
+                out.find(45, "invalid_field", format!("`{what}` holds a blank item or no string"))
+            }
             Some(text) if seen.iter().any(|known| known == text) => {
                 out.find(46, "duplicate_value", format!("`{what}` holds `{text}` twice"));
             }
@@ -122,7 +133,11 @@ pub fn strings(out: &mut Findings, value: &Value, what: &str, amount: Amount) ->
 pub fn paths(out: &mut Findings, value: &Value, what: &str, amount: Amount) -> Vec<String> {
     let items = value.list().filter(|items| amount == Amount::Any || !items.is_empty());
     let Some(items) = items else {
-        out.find(47, "invalid_path_scope", format!("`{what}` is not an array of paths as it is due"));
+        out.find(
+            47,
+            "invalid_path_scope",
+            format!("`{what}` is not an array of paths as it is due"),
+        );
         return Vec::new();
     };
     let mut seen = BTreeSet::new();
@@ -153,7 +168,12 @@ pub fn usage(
     };
     let mut usage = Usage::new();
     for (unit, amount) in map {
-        out.due(is_unit(unit), 41, "invalid_budget_unit", format!("`{what}` names the unit `{unit}`"));
+        out.due(
+            is_unit(unit),
+            41,
+            "invalid_budget_unit",
+            format!("`{what}` names the unit `{unit}`"),
+        );
         match profile.count(amount) {
             Some(amount) => {
                 usage.insert(unit.clone(), amount);
@@ -162,7 +182,12 @@ pub fn usage(
         }
     }
     let same = map.len() == units.len() && map.keys().all(|unit| units.contains(unit));
-    out.due(same, 43, "budget_units_mismatch", format!("`{what}` has other units than the contract"));
+    out.due(
+        same,
+        43,
+        "budget_units_mismatch",
+        format!("`{what}` has other units than the contract"),
+    );
     out.is_clean_since(errors).then_some(usage)
 }
 
@@ -186,7 +211,12 @@ pub fn is_same(left: &Usage, right: &Usage) -> bool {
 
 /// Every number at any depth is finite (44).
 pub fn finite(out: &mut Findings, value: &Value, what: &str) {
-    out.due(is_finite(value), 44, "nonfinite_metric", format!("`{what}` holds a number that is not finite"));
+    out.due(
+        is_finite(value),
+        44,
+        "nonfinite_metric",
+        format!("`{what}` holds a number that is not finite"),
+    );
 }
 
 /// Whether every number at any depth is finite.
@@ -258,23 +288,41 @@ pub fn reference(
         return None;
     };
     let keys = has_keys(map, &["path", "sha256"]);
-    out.due(keys, 36, "artifact_ref_schema_mismatch", format!("`{what}` has not exactly `path` and `sha256`"));
+    out.due(
+        keys,
+        36,
+        "artifact_ref_schema_mismatch",
+        format!("`{what}` has not exactly `path` and `sha256`"),
+    );
     let path = path(out, field(map, "path"), what, DotPath::Forbidden);
     let sha256 = digest(out, map, "sha256");
     let path = path?;
     match due {
         Due::Exact(exact) if path != exact => {
-            out.find(38, "artifact_role_mismatch", format!("`{what}` leads to `{path}`, not `{exact}`"));
+            out.find(
+                38,
+                "artifact_role_mismatch",
+                format!("`{what}` leads to `{path}`, not `{exact}`"),
+            );
         }
         Due::In(folder) if path.split('/').next() != Some(folder) => {
-            out.find(37, "artifact_role_mismatch", format!("`{what}` leads to `{path}`, not into `{folder}/`"));
+            out.find(
+                37,
+                "artifact_role_mismatch",
+                format!("`{what}` leads to `{path}`, not into `{folder}/`"),
+            );
         }
         Due::Exact(_) | Due::In(_) => {}
     }
     let stored = plain_file(out, shelf, path, what)?;
     let sha256 = sha256?;
     let same = sha256 == stored.sha256.as_ref();
-    out.due(same, 39, "artifact_hash_mismatch", format!("`{path}` does not hash to what `{what}` says"));
+    out.due(
+        same,
+        39,
+        "artifact_hash_mismatch",
+        format!("`{path}` does not hash to what `{what}` says"),
+    );
     Some(Reference { path: path.to_owned(), sha256: sha256.to_owned(), stored })
 }
 
@@ -283,12 +331,20 @@ pub fn plain_file(out: &mut Findings, shelf: &Shelf<'_>, path: &str, what: &str)
     match shelf.get(path) {
         Found::File(stored) => Some(stored),
         Found::Missing => {
-            out.find(31, "missing_artifact", format!("`{what}` leads to `{path}`, which is missing"));
+            out.find(
+                31,
+                "missing_artifact",
+                format!("`{what}` leads to `{path}`, which is missing"),
+            );
             None
         }
         Found::Link { outside, .. } => {
             out.due(!outside, 32, "unsafe_path", format!("`{path}` leads out of its root"));
-            out.find(33, "symlink_forbidden", format!("a symbolic link stands on the way to `{path}`"));
+            out.find(
+                33,
+                "symlink_forbidden",
+                format!("a symbolic link stands on the way to `{path}`"),
+            );
             None
         }
         Found::NotFile | Found::Unreadable(_) => {

@@ -36,7 +36,13 @@ impl Findings {
     }
 
     /// Notes an error unless a demand holds; says whether it does.
-    pub fn due(&mut self, holds: bool, rule: u16, code: &'static str, message: impl Into<String>) -> bool {
+    pub fn due(
+        &mut self,
+        holds: bool,
+        rule: u16,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> bool {
         if !holds {
             self.find(rule, code, message);
         }

@@ -11,7 +11,13 @@ pub use facts::{Commit, Dirty, Facts, Wanted, Worktree, wanted};
 use super::{closure::Whole, findings::Findings, results::Row};
 
 /// Judges all that Git says.
-pub fn judge(out: &mut Findings, whole: &Whole<'_>, root: &str, facts: &Facts, allow_incomplete: bool) {
+pub fn judge(
+    out: &mut Findings,
+    whole: &Whole<'_>,
+    root: &str,
+    facts: &Facts,
+    allow_incomplete: bool,
+) {
     if let Some(why) = &facts.unavailable {
         out.find(731, "git_unavailable", why);
         out.within(316, |out| out.find(316, "git_unavailable", why));
@@ -19,7 +25,11 @@ pub fn judge(out: &mut Findings, whole: &Whole<'_>, root: &str, facts: &Facts, a
     }
     for object in &facts.replaced {
         out.at("", None, |out| {
-            out.warn(912, "replaced_git_object", format!("`{object}` is replaced; the original was judged"));
+            out.warn(
+                912,
+                "replaced_git_object",
+                format!("`{object}` is replaced; the original was judged"),
+            );
         });
     }
     if !supervisor::is_repository(out, facts) {
@@ -51,7 +61,8 @@ fn snapshots(out: &mut Findings, whole: &Whole<'_>, facts: &Facts) {
         return;
     }
     for launch in whole.journal.attempts.iter().flat_map(|attempt| &attempt.launches) {
-        let same = tree(&launch.commit).is_none_or(|tree| launch.tree.as_ref().is_none_or(|named| tree == *named));
+        let same = tree(&launch.commit)
+            .is_none_or(|tree| launch.tree.as_ref().is_none_or(|named| tree == *named));
         out.at("journal.jsonl", Some(launch.line), |out| {
             out.due(same, 910, code, format!("the tree of {} is another", launch.commit));
         });

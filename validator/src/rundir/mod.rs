@@ -118,7 +118,13 @@ impl<'i> Inquiry<'i> {
     /// Reads a directory and judges all but what Git says.
     pub fn open(disk: &'i dyn Disk, question: Question<'i>) -> Self {
         let shelf = Shelf::new(disk, question.directory);
-        let mut inquiry = Self { question, shelf, out: Findings::default(), contract: None, read: Read::default() };
+        let mut inquiry = Self {
+            question,
+            shelf,
+            out: Findings::default(),
+            contract: None,
+            read: Read::default(),
+        };
         if inquiry.directory() {
             inquiry.run();
         }
@@ -144,7 +150,9 @@ impl<'i> Inquiry<'i> {
             out.at(folder, None, |out| match kind {
                 Kind::Folder => {}
                 Kind::Link if folder == "boundaries" => {
-                    out.within(758, |out| out.find(52, "symlink_forbidden", "the directory is a symbolic link"));
+                    out.within(758, |out| {
+                        out.find(52, "symlink_forbidden", "the directory is a symbolic link")
+                    });
                 }
                 Kind::Link => out.find(52, "symlink_forbidden", "the directory is a symbolic link"),
                 Kind::Missing | Kind::File { .. } | Kind::Special => {
@@ -170,7 +178,9 @@ impl<'i> Inquiry<'i> {
         let lines = results_lines(out, &results);
         let Some((contract, _)) = &self.contract else {
             for (index, line) in lines::split(&journal).enumerate() {
-                out.within(370, |out| out.at("journal.jsonl", Some(number(index)), |out| lines::object(out, line)));
+                out.within(370, |out| {
+                    out.at("journal.jsonl", Some(number(index)), |out| lines::object(out, line))
+                });
             }
             return;
         };
@@ -181,9 +191,20 @@ impl<'i> Inquiry<'i> {
         read.digests = [file_digest(&journal), file_digest(&results)];
         (read.rows, read.earlier) = results::rows(out, case, &read.journal, &lines, &history);
         read.boundaries = boundary::boundaries(out, case, &read.journal, &read.rows);
-        boundary::incomplete(out, &read.journal, &read.boundaries, self.question.demand.allow_incomplete);
+        boundary::incomplete(
+            out,
+            &read.journal,
+            &read.boundaries,
+            self.question.demand.allow_incomplete,
+        );
         read.files = canonical_set::files(out, case);
-        canonical_set::orphans(out, case, &read.journal, &read.files, self.question.demand.allow_incomplete);
+        canonical_set::orphans(
+            out,
+            case,
+            &read.journal,
+            &read.files,
+            self.question.demand.allow_incomplete,
+        );
         if case.is_own() {
             canonical_set::roles(out, &read.journal);
         }
@@ -220,10 +241,20 @@ impl<'i> Inquiry<'i> {
         let whole = self.whole();
         match (asked, &whole) {
             (Git::Asked(facts), Some(whole)) => {
-                git::judge(&mut out, whole, self.question.git(), facts, self.question.demand.allow_incomplete);
+                git::judge(
+                    &mut out,
+                    whole,
+                    self.question.git(),
+                    facts,
+                    self.question.demand.allow_incomplete,
+                );
             }
             (Git::NotChecked, _) => {
-                out.warn(913, "git_not_checked", "Git was not asked; commits and worktrees may be anything");
+                out.warn(
+                    913,
+                    "git_not_checked",
+                    "Git was not asked; commits and worktrees may be anything",
+                );
                 unverified.push("git");
             }
             (Git::Asked(_) | Git::Ignored, _) => {}
@@ -248,7 +279,8 @@ impl<'i> Inquiry<'i> {
             class,
             unverified,
             closed: self.read.closed,
-            contract_sha256: fields::stored_digest(&self.shelf, "contract.json").map(|sha256| sha256.to_string()),
+            contract_sha256: fields::stored_digest(&self.shelf, "contract.json")
+                .map(|sha256| sha256.to_string()),
             finalized_attempts: self.read.boundaries.whole.clone(),
             active_attempt: tail.as_ref().and_then(|tail| tail.attempt.clone()),
             last_durable_phase: tail.as_ref().map(|tail| tail.phase),
@@ -263,7 +295,8 @@ impl<'i> Inquiry<'i> {
     }
 
     fn foreign(&self, out: &mut Findings) {
-        let sealed = self.contract.as_ref().and_then(|(contract, _)| contract.validator_sha256.clone());
+        let sealed =
+            self.contract.as_ref().and_then(|(contract, _)| contract.validator_sha256.clone());
         out.at("contract.json", None, |out| {
             out.find(914, "foreign_validator", format!(
                 "the contract seals another validator ({}); only that one may resume the run; accept it with --validator-sha256",
@@ -288,7 +321,9 @@ fn results_lines(out: &mut Findings, bytes: &[u8]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (index, line) in lines::split(bytes).enumerate() {
         prefix.line(line);
-        let value = out.within(584, |out| out.at("results.jsonl", Some(number(index)), |out| lines::object(out, line)));
+        let value = out.within(584, |out| {
+            out.at("results.jsonl", Some(number(index)), |out| lines::object(out, line))
+        });
         lines.push(Line { value, prefix: prefix.digest() });
     }
     lines

@@ -19,7 +19,8 @@ pub struct Tail {
 
 /// Says where a directory stands and what may come next.
 pub fn tail(whole: &Whole<'_>, closed: bool) -> Tail {
-    let at = |phase: &'static str, action: Option<&'static str>| Tail { attempt: None, phase, action };
+    let at =
+        |phase: &'static str, action: Option<&'static str>| Tail { attempt: None, phase, action };
     let open = open_attempt(whole.journal, whole.boundaries);
     if closed {
         let attempt = open.map(|(_, attempt)| attempt.id.clone());
@@ -33,7 +34,8 @@ pub fn tail(whole: &Whole<'_>, closed: bool) -> Tail {
     if let Some((attempt, (phase, action))) = step {
         return Tail { attempt: Some(attempt.id.clone()), ..at(phase, Some(action)) };
     }
-    let phase = if whole.boundaries.whole.is_empty() { "contract_sealed" } else { "attempt_boundary" };
+    let phase =
+        if whole.boundaries.whole.is_empty() { "contract_sealed" } else { "attempt_boundary" };
     at(phase, whole.is_terminal().then(|| ending(whole)))
 }
 
@@ -44,8 +46,13 @@ fn open_attempt<'j>(journal: &'j Journal, boundaries: &Boundaries) -> Option<(us
 
 /// The end, or in `rp`'s version a final attempt that is still owed (L11a).
 fn ending(whole: &Whole<'_>) -> &'static str {
-    let made = whole.journal.attempts.iter().any(|attempt| attempt.role == super::artifacts::Role::Final);
-    let preserved = whole.journal.attempts.last().is_some_and(|last| rollback_action(last) == "preserve_and_stop");
+    let made =
+        whole.journal.attempts.iter().any(|attempt| attempt.role == super::artifacts::Role::Final);
+    let preserved = whole
+        .journal
+        .attempts
+        .last()
+        .is_some_and(|last| rollback_action(last) == "preserve_and_stop");
     if whole.case.is_own() && whole.owes_final() && !made && !preserved {
         "prepare_final_attempt"
     } else {
@@ -59,12 +66,18 @@ fn step(whole: &Whole<'_>, index: usize, attempt: &Attempt) -> (&'static str, &'
     match attempt.phase {
         Phase::Finalized => ("finalized", "publish_boundary"),
         Phase::Decided | Phase::RolledBack if has_row => ("result_published", "append_finalized"),
-        Phase::Decided if rollback_action(attempt) == "revert" => ("decided", "execute_recorded_rollback"),
+        Phase::Decided if rollback_action(attempt) == "revert" => {
+            ("decided", "execute_recorded_rollback")
+        }
         Phase::Decided => ("decided", "append_result"),
         Phase::RolledBack => ("rolled_back", "append_result"),
         Phase::Evaluated => ("evaluated", "apply_contract_decision"),
-        Phase::Committed if attempt.launches.is_empty() => ("committed", "reconcile_committed_candidate"),
-        Phase::Prepared if attempt.launches.is_empty() => ("prepared", "reconcile_prepared_attempt"),
+        Phase::Committed if attempt.launches.is_empty() => {
+            ("committed", "reconcile_committed_candidate")
+        }
+        Phase::Prepared if attempt.launches.is_empty() => {
+            ("prepared", "reconcile_prepared_attempt")
+        }
         Phase::Prepared | Phase::Committed => launching(whole, attempt),
     }
 }
@@ -83,7 +96,9 @@ fn launching(whole: &Whole<'_>, attempt: &Attempt) -> (&'static str, &'static st
     }
     let stage = attempt.launches.last().map_or("", |launch| &launch.stage);
     // What a checkpoint passed over is not published any more, nor what nobody can resolve.
-    if any(|launch| launch.is_complete() && launch.published.is_none()) && !attempt.checkpoints.contains_key(stage) {
+    if any(|launch| launch.is_complete() && launch.published.is_none())
+        && !attempt.checkpoints.contains_key(stage)
+    {
         return ("evidence_publication_pending", "normalize_and_publish_evidence");
     }
     planned(whole, attempt, stage)
@@ -92,14 +107,22 @@ fn launching(whole: &Whole<'_>, attempt: &Attempt) -> (&'static str, &'static st
 /// Rows 10 to 14.
 fn planned(whole: &Whole<'_>, attempt: &Attempt, stage: &str) -> (&'static str, &'static str) {
     let own = whole.case.is_own();
-    let next = attempt.plan.launches.get(attempt.launches.len()).filter(|_| !attempt.tail_cancelled);
+    let next =
+        attempt.plan.launches.get(attempt.launches.len()).filter(|_| !attempt.tail_cancelled);
     // A final attempt that a stop allows goes on launching (L11b).
-    let stopped = if own { whole.journal.is_fenced_by_stop(attempt.role) } else { whole.journal.stop.is_some() };
+    let stopped = if own {
+        whole.journal.is_fenced_by_stop(attempt.role)
+    } else {
+        whole.journal.stop.is_some()
+    };
     if stopped && next.is_some() {
         return ("plan_tail_cancellation_pending", "append_plan_tail_cancelled");
     }
     if let Some(next) = next.filter(|next| next.stage == stage) {
-        let failed = attempt.launches.iter().any(|launch| launch.state.is_settled() && !launch.is_complete());
+        let failed = attempt
+            .launches
+            .iter()
+            .any(|launch| launch.state.is_settled() && !launch.is_complete());
         if own && failed && next.stage == stage {
             // After a fence or a failure the rest of the stage is useless (L11c, L30).
             return ("plan_tail_cancellation_pending", "append_plan_tail_cancelled");

@@ -206,41 +206,83 @@ mod tests {
     #[test]
     fn times_are_real_and_exact() {
         let time = |text: &str| Instant::parse(text);
-        for good in ["0001-01-01T00:00:00Z", "2024-02-29T23:59:59Z", "2000-02-29T00:00:00.1Z", "2026-12-31T00:00:00.123456789Z"] {
+        for good in [
+            "0001-01-01T00:00:00Z",
+            "2024-02-29T23:59:59Z",
+            "2000-02-29T00:00:00.1Z",
+            "2026-12-31T00:00:00.123456789Z",
+        ] {
             assert!(time(good).is_some(), "{good}");
         }
         for bad in [
-            "2023-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
-            "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z",
-            "2026-01-01t00:00:00Z", "2026-01-01T00:00:00z", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00",
-            "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.1234567890Z", "0000-01-01T00:00:00Z", "2026-1-01T00:00:00Z",
-            "\u{0662}026-01-01T00:00:00Z", "2026-01-01T00:00:00.\u{0661}Z", "",
+            "2023-02-29T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:60:00Z",
+            "2026-01-01T00:00:60Z",
+            "2026-01-01t00:00:00Z",
+            "2026-01-01T00:00:00z",
+            "2026-01-01T00:00:00",
+            "2026-01-01T00:00:00+00:00",
+            "2026-01-01T00:00:00.Z",
+            "2026-01-01T00:00:00.1234567890Z",
+            "0000-01-01T00:00:00Z",
+            "2026-1-01T00:00:00Z",
+            "\u{0662}026-01-01T00:00:00Z",
+            "2026-01-01T00:00:00.\u{0661}Z",
+            "",
         ] {
             assert_eq!(time(bad), None, "{bad}");
         }
         assert_eq!(time("1970-01-01T00:00:01.0000019Z").unwrap().0, 1_000_001);
         assert_eq!(time("2026-01-01T00:00:00Z").unwrap().0, 1_767_225_600_000_000);
-        for text in ["1970-01-01T00:00:00Z", "2024-02-29T12:34:56Z", "2024-03-01T00:00:00Z", "1999-12-31T23:59:59Z"] {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "2024-02-29T12:34:56Z",
+            "2024-03-01T00:00:00Z",
+            "1999-12-31T23:59:59Z",
+        ] {
             assert_eq!(time(text).unwrap().print(), text);
         }
     }
 
     #[test]
     fn names_of_each_kind() {
-        assert!(is_slug("a-1-b") && !is_slug("a--b") && !is_slug("-a") && !is_slug("A") && !is_slug(""));
+        assert!(
+            is_slug("a-1-b") && !is_slug("a--b") && !is_slug("-a") && !is_slug("A") && !is_slug("")
+        );
         assert!(is_unit("a_1") && !is_unit("1a") && !is_unit("") && !is_unit("a-b"));
-        assert!(is_safe_id("0.a_-") && is_safe_id(&"a".repeat(128)) && !is_safe_id(&"a".repeat(129)));
+        assert!(
+            is_safe_id("0.a_-") && is_safe_id(&"a".repeat(128)) && !is_safe_id(&"a".repeat(129))
+        );
         assert!(!is_safe_id("") && !is_safe_id(".a") && !is_safe_id("a/b") && !is_safe_id("A"));
-        assert!(is_environment_name("_A1") && !is_environment_name("1A") && !is_environment_name("A-B"));
-        assert!(is_oid(&"a".repeat(40)) && is_oid(&"0".repeat(64)) && !is_oid(&"a".repeat(41)) && !is_oid(&"A".repeat(40)));
+        assert!(
+            is_environment_name("_A1") && !is_environment_name("1A") && !is_environment_name("A-B")
+        );
+        assert!(
+            is_oid(&"a".repeat(40))
+                && is_oid(&"0".repeat(64))
+                && !is_oid(&"a".repeat(41))
+                && !is_oid(&"A".repeat(40))
+        );
     }
 
     #[test]
     fn paths_are_relative_and_normal() {
         for (path, fault) in [
-            ("", PathFault::Empty), ("a\0", PathFault::Empty), ("a\\b", PathFault::Backslash), (".", PathFault::Dot),
-            ("/a", PathFault::Unsafe), ("a/", PathFault::Unsafe), ("a//b", PathFault::Unsafe), ("./a", PathFault::Unsafe),
-            ("a/../b", PathFault::Unsafe), ("..", PathFault::Unsafe),
+            ("", PathFault::Empty),
+            ("a\0", PathFault::Empty),
+            ("a\\b", PathFault::Backslash),
+            (".", PathFault::Dot),
+            ("/a", PathFault::Unsafe),
+            ("a/", PathFault::Unsafe),
+            ("a//b", PathFault::Unsafe),
+            ("./a", PathFault::Unsafe),
+            ("a/../b", PathFault::Unsafe),
+            ("..", PathFault::Unsafe),
         ] {
             assert_eq!(check_path(path, DotPath::Forbidden), Err(fault), "{path:?}");
         }

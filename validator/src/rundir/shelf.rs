@@ -93,7 +93,8 @@ impl<'d> Shelf<'d> {
 
     fn look(&self, path: &str) -> Found {
         let full = format!("{}/{path}", self.root);
-        let outside = || self.disk.resolve(&full).is_some_and(|to| !is_within(&to, &self.real_root()));
+        let outside =
+            || self.disk.resolve(&full).is_some_and(|to| !is_within(&to, &self.real_root()));
         for (end, _) in path.match_indices('/') {
             let folder = path.get(..end).unwrap_or_default();
             match self.folder(folder) {

@@ -82,11 +82,28 @@ impl Verdict {
 
     /// The verdict when the validator itself failed (line 54): never valid, never recoverable.
     pub fn internal(what: &str) -> Self {
-        let finding = Finding { code: "internal_error", path: String::new(), message: what.to_owned(), line: None, rules: vec![54] };
+        let finding = Finding {
+            code: "internal_error",
+            path: String::new(),
+            message: what.to_owned(),
+            line: None,
+            rules: vec![54],
+        };
         Self {
-            class: Class::Invalid, unverified: Vec::new(), closed: false, contract_sha256: None, finalized_attempts: Vec::new(),
-            active_attempt: None, last_durable_phase: Some("internal_error"), resume_action: None, result_count: 0,
-            journal_event_count: 0, actual_budget: Vec::new(), actual_budget_complete: true, errors: vec![finding], warnings: Vec::new(),
+            class: Class::Invalid,
+            unverified: Vec::new(),
+            closed: false,
+            contract_sha256: None,
+            finalized_attempts: Vec::new(),
+            active_attempt: None,
+            last_durable_phase: Some("internal_error"),
+            resume_action: None,
+            result_count: 0,
+            journal_event_count: 0,
+            actual_budget: Vec::new(),
+            actual_budget_complete: true,
+            errors: vec![finding],
+            warnings: Vec::new(),
         }
     }
 
@@ -94,21 +111,35 @@ impl Verdict {
     pub fn json(&self) -> String {
         let text = |text: Option<&str>| text.map_or(Value::Null, Value::of);
         let count = |count: u64| Value::from(i128::from(count));
-        let map = Map::from([
-            ("verdict", Value::of(self.word())),
-            ("closed", Value::Bool(self.closed)),
-            ("contract_sha256", text(self.contract_sha256.as_deref())),
-            ("finalized_attempts", Value::List(self.finalized_attempts.iter().map(Value::of).collect())),
-            ("active_attempt", text(self.active_attempt.as_deref())),
-            ("last_durable_phase", text(self.last_durable_phase)),
-            ("resume_action", text(self.resume_action)),
-            ("result_count", count(u64::try_from(self.result_count).unwrap_or(u64::MAX))),
-            ("journal_event_count", count(self.journal_event_count)),
-            ("actual_budget", Value::Map(self.actual_budget.iter().map(|(unit, used)| (unit.clone(), Value::from(*used))).collect())),
-            ("actual_budget_complete", Value::Bool(self.actual_budget_complete)),
-            ("errors", Value::List(self.errors.iter().map(finding).collect())),
-            ("warnings", Value::List(self.warnings.iter().map(finding).collect())),
-        ].map(|(key, value)| (key.to_owned(), value)));
+        let map = Map::from(
+            [
+                ("verdict", Value::of(self.word())),
+                ("closed", Value::Bool(self.closed)),
+                ("contract_sha256", text(self.contract_sha256.as_deref())),
+                (
+                    "finalized_attempts",
+                    Value::List(self.finalized_attempts.iter().map(Value::of).collect()),
+                ),
+                ("active_attempt", text(self.active_attempt.as_deref())),
+                ("last_durable_phase", text(self.last_durable_phase)),
+                ("resume_action", text(self.resume_action)),
+                ("result_count", count(u64::try_from(self.result_count).unwrap_or(u64::MAX))),
+                ("journal_event_count", count(self.journal_event_count)),
+                (
+                    "actual_budget",
+                    Value::Map(
+                        self.actual_budget
+                            .iter()
+                            .map(|(unit, used)| (unit.clone(), Value::from(*used)))
+                            .collect(),
+                    ),
+                ),
+                ("actual_budget_complete", Value::Bool(self.actual_budget_complete)),
+                ("errors", Value::List(self.errors.iter().map(finding).collect())),
+                ("warnings", Value::List(self.warnings.iter().map(finding).collect())),
+            ]
+            .map(|(key, value)| (key.to_owned(), value)),
+        );
         canonical(&Value::Map(map))
     }
 }

@@ -31,7 +31,12 @@ pub struct Admission {
 
 /// The seven keys.
 pub const KEYS: [&str; 7] = [
-    "allowed", "deadline_fit", "checked_at", "worst_case_end_at", "cumulative_before", "requested_worst_case",
+    "allowed",
+    "deadline_fit",
+    "checked_at",
+    "worst_case_end_at",
+    "cumulative_before",
+    "requested_worst_case",
     "protected_after_launch",
 ];
 
@@ -50,7 +55,12 @@ pub struct Lines {
 pub fn read(out: &mut Findings, case: Case<'_>, map: &Map, lines: Lines) -> Admission {
     let (allowed, fits) = (field(map, "allowed").bool(), field(map, "deadline_fit").bool());
     let flags = allowed.is_some() && fits.is_some();
-    out.due(flags, lines.flags, "invalid_admission", "`allowed` and `deadline_fit` are not booleans");
+    out.due(
+        flags,
+        lines.flags,
+        "invalid_admission",
+        "`allowed` and `deadline_fit` are not booleans",
+    );
     let checked = out.within(lines.times, |out| time(out, map, "checked_at"));
     let worst_end = out.within(lines.times, |out| time(out, map, "worst_case_end_at"));
     let units = case.contract.units();
@@ -87,13 +97,16 @@ impl Admission {
 
     /// Whether every amount allows the plan, `prior` being what was used before.
     pub fn computed_amounts(&self, case: Case<'_>, role: Role, prior: &Usage) -> Option<bool> {
-        let (before, requested, protected) = (self.before.as_ref()?, self.requested.as_ref()?, self.protected.as_ref()?);
+        let (before, requested, protected) =
+            (self.before.as_ref()?, self.requested.as_ref()?, self.protected.as_ref()?);
         Some(case.contract.budgets.iter().all(|(unit, budget)| {
             let used = amount(prior, unit);
             let (asked, kept) = (amount(requested, unit), amount(protected, unit));
             let due = match role {
                 Role::Final => budget.operational,
-                Role::Baseline | Role::Candidate => budget.operational.saturating_add(budget.reserved),
+                Role::Baseline | Role::Candidate => {
+                    budget.operational.saturating_add(budget.reserved)
+                }
             };
             amount(before, unit) == used
                 && asked <= amount(&case.contract.caps, unit)
@@ -119,29 +132,74 @@ pub struct Against<'a> {
 }
 
 /// Judges the artifact.
-pub fn artifact(out: &mut Findings, case: Case<'_>, value: &Value, against: &Against<'_>) -> Option<Admission> {
+pub fn artifact(
+    out: &mut Findings,
+    case: Case<'_>,
+    value: &Value,
+    against: &Against<'_>,
+) -> Option<Admission> {
     let map = value.map()?;
-    out.due(has_all_keys(map), 331, "invalid_admission", "the keys of the admission are not the seven");
+    out.due(
+        has_all_keys(map),
+        331,
+        "invalid_admission",
+        "the keys of the admission are not the seven",
+    );
     let admission = read(out, case, map, Lines { flags: 332, times: 333, usage: 337 });
     if let (Some(checked), Some(prepared)) = (admission.checked, against.prepared) {
-        out.due(checked <= prepared, 334, "admission_after_prepared", "it was decided after the attempt was prepared");
+        out.due(
+            checked <= prepared,
+            334,
+            "admission_after_prepared",
+            "it was decided after the attempt was prepared",
+        );
     }
     if let (Some(end), Some(prepared)) = (admission.worst_end, against.prepared) {
-        out.due(prepared <= end, 335, "prepared_after_admission_window", "the attempt was prepared after its window");
+        out.due(
+            prepared <= end,
+            335,
+            "prepared_after_admission_window",
+            "the attempt was prepared after its window",
+        );
     }
     let fit = admission.computed_fit(case);
-    out.due(fit.is_none_or(|fit| fit == admission.fits), 336, "deadline_fit_mismatch", "`deadline_fit` is not what the times say");
+    out.due(
+        fit.is_none_or(|fit| fit == admission.fits),
+        336,
+        "deadline_fit_mismatch",
+        "`deadline_fit` is not what the times say",
+    );
     if let (Some(requested), Some(due)) = (&admission.requested, &against.requested) {
-        out.due(is_same(requested, due), 338, "admission_plan_mismatch", "what is requested is not the sum of the plan");
+        out.due(
+            is_same(requested, due),
+            338,
+            "admission_plan_mismatch",
+            "what is requested is not the sum of the plan",
+        );
     }
     let window = admission.window_covers(against.timeouts);
-    out.due(!admission.allowed || window != Some(false), 339, "admission_timeout_window_too_short", "the window is shorter than the timeouts of the plan");
+    out.due(
+        !admission.allowed || window != Some(false),
+        339,
+        "admission_timeout_window_too_short",
+        "the window is shorter than the timeouts of the plan",
+    );
     let before = admission.before.as_ref().is_none_or(|before| is_same(before, against.prior));
-    out.due(before, 340, "cumulative_before_mismatch", "`cumulative_before` is not what earlier receipts used");
+    out.due(
+        before,
+        340,
+        "cumulative_before_mismatch",
+        "`cumulative_before` is not what earlier receipts used",
+    );
     let amounts = admission.computed_amounts(case, against.role, against.prior);
     if let (Some(fit), Some(window), Some(amounts)) = (fit, window, amounts) {
         let due = fit && window && amounts;
-        out.due(admission.allowed == due, 341, "admission_decision_mismatch", format!("`allowed` is not {due}, which the amounts and times say"));
+        out.due(
+            admission.allowed == due,
+            341,
+            "admission_decision_mismatch",
+            format!("`allowed` is not {due}, which the amounts and times say"),
+        );
     }
     Some(admission)
 }

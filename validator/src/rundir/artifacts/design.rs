@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::{
     super::{
         bytes::{Map, Value},
-        fields::{Amount, Due, field, oid, paths, reference, safe_id, schema_version, strings, text, time, usage},
+        fields::{
+            Amount, Due, field, oid, paths, reference, safe_id, schema_version, strings, text,
+            time, usage,
+        },
         findings::Findings,
         journal::History,
         scalar::is_safe_id,
@@ -39,21 +42,40 @@ pub struct Before<'b> {
 
 /// The eleven descriptions.
 const TEXTS: [&str; 11] = [
-    "mechanism_family", "intervention_surface", "intent", "hypothesis", "general_failure_class",
-    "supporting_metric_signature", "weakening_metric_signature", "predicted_unseen_behavior",
-    "invariant_or_counterexample", "falsifier_or_ablation", "fail_fast_condition",
+    "mechanism_family",
+    "intervention_surface",
+    "intent",
+    "hypothesis",
+    "general_failure_class",
+    "supporting_metric_signature",
+    "weakening_metric_signature",
+    "predicted_unseen_behavior",
+    "invariant_or_counterexample",
+    "falsifier_or_ablation",
+    "fail_fast_condition",
 ];
 
 /// Judges the design that a reference leads to.
-pub fn design(out: &mut Findings, case: Case<'_>, value: &Value, before: Before<'_>) -> Option<Design> {
+pub fn design(
+    out: &mut Findings,
+    case: Case<'_>,
+    value: &Value,
+    before: Before<'_>,
+) -> Option<Design> {
     let path = format!("designs/{}.json", before.experiment);
-    let reference = out.within(227, |out| reference(out, case.shelf, value, "design", Due::Exact(&path)))?;
+    let reference =
+        out.within(227, |out| reference(out, case.shelf, value, "design", Due::Exact(&path)))?;
     let object = out.within(227, |out| reference.object(out))?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         out.within(228, |out| schema_version(out, map, case.profile(), 1));
         if let Some(id) = out.within(229, |out| safe_id(out, map, "experiment_id")) {
-            out.due(id == before.experiment, 230, "design_identity_mismatch", format!("the design is that of `{id}`"));
+            out.due(
+                id == before.experiment,
+                230,
+                "design_identity_mismatch",
+                format!("the design is that of `{id}`"),
+            );
         }
         out.within(231, |out| time(out, map, "created_at"));
         parent(out, case, field(map, "implementation_parent"), before);
@@ -70,7 +92,9 @@ pub fn design(out: &mut Findings, case: Case<'_>, value: &Value, before: Before<
             strings(out, field(map, "rejected_alternatives"), "rejected_alternatives", Amount::Any);
         });
         let units = case.contract.units();
-        out.within(249, |out| usage(out, field(map, "cost_estimate"), "cost_estimate", &units, case.profile()));
+        out.within(249, |out| {
+            usage(out, field(map, "cost_estimate"), "cost_estimate", &units, case.profile())
+        });
         amendment(out, field(map, "amendment"));
         let hypothesis = field(map, "hypothesis").text().unwrap_or_default().to_owned();
         Some(Design { sha256: reference.sha256.clone(), hypothesis, allowed_files })
@@ -84,22 +108,42 @@ fn parent(out: &mut Findings, case: Case<'_>, value: &Value, before: Before<'_>)
     };
     let commit = out.within(233, |out| oid(out, map, "commit"));
     if let Some(commit) = commit {
-        out.due(commit == before.incumbent, 234, "implementation_parent_mismatch", "the parent is not the incumbent before the attempt");
+        out.due(
+            commit == before.incumbent,
+            234,
+            "implementation_parent_mismatch",
+            "the parent is not the incumbent before the attempt",
+        );
     }
     let attempt = field(map, "attempt_id");
     match field(map, "kind").text() {
         Some("baseline") => {
             out.due(attempt.is_null(), 235, code, "a baseline parent names an attempt");
             if let Some(commit) = commit {
-                out.due(commit == case.contract.baseline_commit, 236, code, "a baseline parent is not the sealed baseline");
+                out.due(
+                    commit == case.contract.baseline_commit,
+                    236,
+                    code,
+                    "a baseline parent is not the sealed baseline",
+                );
             }
         }
         Some("confirmed_attempt") => {
-            match attempt.text().and_then(|attempt| before.history.commit_of(attempt, before.rows)) {
-                None => out.find(237, "unconfirmed_implementation_parent", "the parent is no earlier confirmed attempt"),
+            match attempt.text().and_then(|attempt| before.history.commit_of(attempt, before.rows))
+            {
+                None => out.find(
+                    237,
+                    "unconfirmed_implementation_parent",
+                    "the parent is no earlier confirmed attempt",
+                ),
                 Some(due) => {
                     let same = commit.is_none_or(|commit| commit == due);
-                    out.due(same, 238, "implementation_parent_mismatch", "the parent's commit is not that of the attempt");
+                    out.due(
+                        same,
+                        238,
+                        "implementation_parent_mismatch",
+                        "the parent's commit is not that of the attempt",
+                    );
                 }
             }
         }
@@ -117,13 +161,24 @@ fn sources(out: &mut Findings, value: &Value, before: Before<'_>) {
             out.find(241, "invalid_evidence_source", "an evidence source is no id");
             continue;
         };
-        out.due(seen.insert(id), 242, "duplicate_evidence_source", format!("`{id}` is cited twice"));
-        out.due(before.history.has_result(id, before.rows), 243, "unknown_evidence_source", format!("`{id}` is no result of an earlier attempt"));
+        out.due(
+            seen.insert(id),
+            242,
+            "duplicate_evidence_source",
+            format!("`{id}` is cited twice"),
+        );
+        out.due(
+            before.history.has_result(id, before.rows),
+            243,
+            "unknown_evidence_source",
+            format!("`{id}` is no result of an earlier attempt"),
+        );
     }
 }
 
 fn scope(out: &mut Findings, case: Case<'_>, map: &Map) -> Vec<String> {
-    let files = out.within(246, |out| paths(out, field(map, "allowed_files"), "allowed_files", Amount::Some));
+    let files = out
+        .within(246, |out| paths(out, field(map, "allowed_files"), "allowed_files", Amount::Some));
     for file in files.iter().filter(|file| !case.contract.scope.is_writable(file)) {
         out.find(247, "design_scope_mismatch", format!("`{file}` is in no writable scope"));
     }

@@ -3,7 +3,10 @@
 use super::{
     super::{
         bytes::{Map, Value},
-        fields::{digest, field, finite, has_keys, is_input, is_pair, is_seed, oid, safe_id, schema_version},
+        fields::{
+            digest, field, finite, has_keys, is_input, is_pair, is_seed, oid, safe_id,
+            schema_version,
+        },
         findings::Findings,
         scalar::is_unit,
         shelf::Object,
@@ -13,8 +16,18 @@ use super::{
 
 /// The twelve fields that evidence measures and a repetition repeats.
 pub const MEASURED: [&str; 12] = [
-    "result_id", "pair_id", "arm", "phase", "stage", "evaluated_commit", "seed", "input_id", "metrics",
-    "primary_value", "duration_seconds", "evaluator_sha256",
+    "result_id",
+    "pair_id",
+    "arm",
+    "phase",
+    "stage",
+    "evaluated_commit",
+    "seed",
+    "input_id",
+    "metrics",
+    "primary_value",
+    "duration_seconds",
+    "evaluator_sha256",
 ];
 
 /// The five references that a repetition adds.
@@ -26,10 +39,20 @@ pub fn evidence(out: &mut Findings, case: Case<'_>, path: &str, object: &Object)
     out.at(path, None, |out| {
         let map = object.map();
         let keys: Vec<&str> = MEASURED.iter().copied().chain(["schema_version"]).collect();
-        out.due(has_keys(map, &keys), 355, "invalid_raw_evidence", "the keys of the evidence are not the thirteen");
+        out.due(
+            has_keys(map, &keys),
+            355,
+            "invalid_raw_evidence",
+            "the keys of the evidence are not the thirteen",
+        );
         out.within(356, |out| schema_version(out, map, case.profile(), 1));
         out.within(357, |out| safe_id(out, map, "result_id"));
-        out.due(is_pair(field(map, "pair_id")), 358, "invalid_pair_id", "`pair_id` is neither null nor an id");
+        out.due(
+            is_pair(field(map, "pair_id")),
+            358,
+            "invalid_pair_id",
+            "`pair_id` is neither null nor an id",
+        );
         out.within(359, |out| {
             oid(out, map, "evaluated_commit");
             digest(out, map, "evaluator_sha256");
@@ -38,13 +61,34 @@ pub fn evidence(out: &mut Findings, case: Case<'_>, path: &str, object: &Object)
         out.due(Arm::of(word("arm")).is_some(), 360, "invalid_arm", "`arm` is unknown");
         out.due(Phase::of(word("phase")).is_some(), 361, "invalid_phase", "`phase` is unknown");
         out.due(is_unit(word("stage")), 362, "invalid_stage", "`stage` names no stage");
-        out.due(field(map, "metrics").map().is_some(), 363, "invalid_metric", "`metrics` is not an object");
+        out.due(
+            field(map, "metrics").map().is_some(),
+            363,
+            "invalid_metric",
+            "`metrics` is not an object",
+        );
         out.within(364, |out| finite(out, field(map, "metrics"), "metrics"));
         let value = field(map, "primary_value");
-        out.due(value.is_null() || value.finite().is_some(), 365, "invalid_metric", "`primary_value` is neither null nor finite");
-        let duration = field(map, "duration_seconds").finite().is_some_and(|seconds| seconds >= 0.0);
-        out.due(duration, 366, "invalid_duration", "`duration_seconds` is negative or no finite number");
-        out.due(is_input(field(map, "input_id")), 367, "invalid_input_id", "`input_id` is neither null nor a non-empty string");
+        out.due(
+            value.is_null() || value.finite().is_some(),
+            365,
+            "invalid_metric",
+            "`primary_value` is neither null nor finite",
+        );
+        let duration =
+            field(map, "duration_seconds").finite().is_some_and(|seconds| seconds >= 0.0);
+        out.due(
+            duration,
+            366,
+            "invalid_duration",
+            "`duration_seconds` is negative or no finite number",
+        );
+        out.due(
+            is_input(field(map, "input_id")),
+            367,
+            "invalid_input_id",
+            "`input_id` is neither null nor a non-empty string",
+        );
         out.due(is_seed(field(map, "seed")), 368, "invalid_seed", "`seed` is no seed");
     });
 }

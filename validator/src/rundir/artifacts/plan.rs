@@ -6,7 +6,10 @@ use super::{
     super::{
         bytes::{Map, Value},
         contract::Contract,
-        fields::{Due, Usage, add, amount, digest, field, has_keys, is_input, is_pair, is_seed, reference, schema_version, usage},
+        fields::{
+            Due, Usage, add, amount, digest, field, has_keys, is_input, is_pair, is_seed,
+            reference, schema_version, usage,
+        },
         findings::Findings,
         scalar::{is_safe_id, is_unit, is_within},
     },
@@ -41,8 +44,20 @@ pub struct Entry {
 }
 
 const KEYS: [&str; 14] = [
-    "ordinal", "stage", "arm", "phase", "pair_id", "seed", "input_id", "workspace_id", "workspace", "allocation",
-    "timeout_seconds", "stage_access_sha256", "effective_config_sha256", "generated_state_sha256",
+    "ordinal",
+    "stage",
+    "arm",
+    "phase",
+    "pair_id",
+    "seed",
+    "input_id",
+    "workspace_id",
+    "workspace",
+    "allocation",
+    "timeout_seconds",
+    "stage_access_sha256",
+    "effective_config_sha256",
+    "generated_state_sha256",
 ];
 
 impl Plan {
@@ -55,7 +70,10 @@ impl Plan {
 
     /// The sum of the timeouts from a launch on.
     pub fn timeouts_from(&self, ordinal: usize) -> i128 {
-        self.launches.iter().skip(ordinal).fold(0_i128, |sum, entry| sum.saturating_add(entry.timeout))
+        self.launches
+            .iter()
+            .skip(ordinal)
+            .fold(0_i128, |sum, entry| sum.saturating_add(entry.timeout))
     }
 
     /// How many launches a stage has.
@@ -76,15 +94,26 @@ pub struct Whose<'w> {
 /// Judges the plan that a reference leads to.
 pub fn plan(out: &mut Findings, case: Case<'_>, value: &Value, whose: Whose<'_>) -> Option<Plan> {
     let path = format!("snapshots/{}-launch-plan.json", whose.attempt);
-    let reference = out.within(253, |out| reference(out, case.shelf, value, "launch_plan", Due::Exact(&path)))?;
+    let reference =
+        out.within(253, |out| reference(out, case.shelf, value, "launch_plan", Due::Exact(&path)))?;
     let object = out.within(253, |out| reference.object(out))?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         let code = "invalid_launch_plan";
-        out.due(has_keys(map, &["schema_version", "attempt_id", "launches"]), 254, code, "the keys of the plan are not the three");
+        out.due(
+            has_keys(map, &["schema_version", "attempt_id", "launches"]),
+            254,
+            code,
+            "the keys of the plan are not the three",
+        );
         out.within(255, |out| schema_version(out, map, case.profile(), 1));
         let same = field(map, "attempt_id").text() == Some(whose.attempt);
-        out.due(same, 256, "launch_plan_attempt_mismatch", format!("the plan is not that of `{}`", whose.attempt));
+        out.due(
+            same,
+            256,
+            "launch_plan_attempt_mismatch",
+            format!("the plan is not that of `{}`", whose.attempt),
+        );
         let items = field(map, "launches").list().unwrap_or_default();
         out.due(!items.is_empty(), 257, code, "`launches` is not a non-empty array");
         let mut launches = Vec::new();
@@ -102,37 +131,89 @@ pub fn plan(out: &mut Findings, case: Case<'_>, value: &Value, whose: Whose<'_>)
 
 fn entry(out: &mut Findings, case: Case<'_>, whose: Whose<'_>, index: usize, map: &Map) -> Entry {
     let code = "invalid_launch_plan";
-    out.due(has_keys(map, &KEYS), 259, code, format!("the keys of launch {index} are not the fourteen"));
+    out.due(
+        has_keys(map, &KEYS),
+        259,
+        code,
+        format!("the keys of launch {index} are not the fourteen"),
+    );
     let ordinal = i128::try_from(index).unwrap_or(i128::MAX);
-    out.due(field(map, "ordinal").is_int(ordinal, case.equality()), 260, code, format!("the ordinal of launch {index} is not {index}"));
+    out.due(
+        field(map, "ordinal").is_int(ordinal, case.equality()),
+        260,
+        code,
+        format!("the ordinal of launch {index} is not {index}"),
+    );
     let stage = field(map, "stage").text().unwrap_or_default();
     out.due(is_unit(stage), 261, code, format!("`stage` of launch {index} names no stage"));
     let arm = field(map, "arm").text().and_then(Arm::of);
     out.due(arm.is_some(), 262, code, format!("`arm` of launch {index} is unknown"));
     let phase = field(map, "phase").text().and_then(Phase::of);
     out.due(phase.is_some(), 263, code, format!("`phase` of launch {index} is unknown"));
-    out.due(is_pair(field(map, "pair_id")), 264, code, format!("`pair_id` of launch {index} is neither null nor an id"));
-    out.due(is_seed(field(map, "seed")), 265, code, format!("`seed` of launch {index} is no seed"));
-    out.due(is_input(field(map, "input_id")), 266, code, format!("`input_id` of launch {index} is no input"));
+    sampling(out, index, map);
     let id = field(map, "workspace_id").text().filter(|id| is_safe_id(id));
     out.due(id.is_some(), 267, code, format!("`workspace_id` of launch {index} is no id"));
     let workspace = id.and_then(|id| {
-        let use_ = workspace::Use { attempt: whose.attempt, id, arm: field(map, "arm").text().unwrap_or_default() };
+        let use_ = workspace::Use {
+            attempt: whose.attempt,
+            id,
+            arm: field(map, "arm").text().unwrap_or_default(),
+        };
         out.within(268, |out| workspace::workspace(out, case, field(map, "workspace"), use_))
     });
     let units = case.contract.units();
-    let allocation = out.within(269, |out| usage(out, field(map, "allocation"), "allocation", &units, case.profile()));
+    let allocation = out.within(269, |out| {
+        usage(out, field(map, "allocation"), "allocation", &units, case.profile())
+    });
     let timeout = case.profile().positive(field(map, "timeout_seconds"));
-    out.due(timeout.is_some(), 271, "invalid_launch_timeout", format!("`timeout_seconds` of launch {index} is not a positive integer"));
+    out.due(
+        timeout.is_some(),
+        271,
+        "invalid_launch_timeout",
+        format!("`timeout_seconds` of launch {index} is not a positive integer"),
+    );
     bindings(out, case.contract, stage, map);
-    out.due(timeout.is_none_or(|timeout| timeout == case.contract.evaluation.timeout), 275, "launch_plan_contract_mismatch", "the timeout is not that of the contract");
+    out.due(
+        timeout.is_none_or(|timeout| timeout == case.contract.evaluation.timeout),
+        275,
+        "launch_plan_contract_mismatch",
+        "the timeout is not that of the contract",
+    );
     let calls = allocation.as_ref().map(|allocation| amount(allocation, "evaluator_calls"));
     let enough = calls.is_none_or(|calls| if case.is_own() { calls == 1 } else { calls >= 1 });
-    out.due(enough, 276, "invalid_launch_plan_allocation", format!("launch {index} is not given its evaluator call"));
+    out.due(
+        enough,
+        276,
+        "invalid_launch_plan_allocation",
+        format!("launch {index} is not given its evaluator call"),
+    );
     Entry {
-        stage: stage.to_owned(), arm, phase, allocation: allocation.unwrap_or_default(),
-        timeout: timeout.unwrap_or(0), workspace, map: map.clone(),
+        stage: stage.to_owned(),
+        arm,
+        phase,
+        allocation: allocation.unwrap_or_default(),
+        timeout: timeout.unwrap_or(0),
+        workspace,
+        map: map.clone(),
     }
+}
+
+/// Pair, seed and input of a launch (264 to 266).
+fn sampling(out: &mut Findings, index: usize, map: &Map) {
+    let code = "invalid_launch_plan";
+    out.due(
+        is_pair(field(map, "pair_id")),
+        264,
+        code,
+        format!("`pair_id` of launch {index} is neither null nor an id"),
+    );
+    out.due(is_seed(field(map, "seed")), 265, code, format!("`seed` of launch {index} is no seed"));
+    out.due(
+        is_input(field(map, "input_id")),
+        266,
+        code,
+        format!("`input_id` of launch {index} is no input"),
+    );
 }
 
 /// The digests of a launch are the contract's (270, 272 to 274).
@@ -144,7 +225,12 @@ fn bindings(out: &mut Findings, contract: &Contract, stage: &str, map: &Map) {
         (274, "generated_state_sha256", Some(&state)),
     ] {
         let Some(found) = out.within(270, |out| digest(out, map, key)) else { continue };
-        out.due(due.is_none_or(|due| due == found), rule, "launch_plan_contract_mismatch", format!("`{key}` is not that of the contract"));
+        out.due(
+            due.is_none_or(|due| due == found),
+            rule,
+            "launch_plan_contract_mismatch",
+            format!("`{key}` is not that of the contract"),
+        );
     }
 }
 
@@ -152,16 +238,31 @@ fn bindings(out: &mut Findings, contract: &Contract, stage: &str, map: &Map) {
 fn whole(out: &mut Findings, case: Case<'_>, role: Role, plan: &Plan) {
     for (unit, total) in plan.requested() {
         let cap = amount(&case.contract.caps, &unit);
-        out.due(total <= cap, 277, "launch_plan_exceeds_cap", format!("the plan takes {total} of `{unit}`, the cap is {cap}"));
+        out.due(
+            total <= cap,
+            277,
+            "launch_plan_exceeds_cap",
+            format!("the plan takes {total} of `{unit}`, the cap is {cap}"),
+        );
     }
     coverage(out, &case.stages(role), plan);
     if case.contract.counts_queries() {
         for entry in &plan.launches {
             let queries = amount(&entry.allocation, "validation_queries");
             if case.contract.is_protected(&entry.stage) {
-                out.due(queries >= 1, 280, "launch_plan_missing_gate_use", format!("a launch of `{}` is given no query", entry.stage));
+                out.due(
+                    queries >= 1,
+                    280,
+                    "launch_plan_missing_gate_use",
+                    format!("a launch of `{}` is given no query", entry.stage),
+                );
             } else {
-                out.due(queries == 0, 281, "launch_plan_unexpected_gate_use", format!("a launch of `{}` is given queries", entry.stage));
+                out.due(
+                    queries == 0,
+                    281,
+                    "launch_plan_unexpected_gate_use",
+                    format!("a launch of `{}` is given queries", entry.stage),
+                );
             }
         }
     }
@@ -184,21 +285,46 @@ fn coverage(out: &mut Findings, stages: &[String], plan: &Plan) {
     }
     let covered = stages.iter().all(|stage| order.contains(&stage.as_str()))
         && order.iter().all(|stage| stages.iter().any(|known| known == stage));
-    if out.due(covered, 278, "launch_plan_stage_coverage", "the plan does not cover exactly the stages of the role") {
+    if out.due(
+        covered,
+        278,
+        "launch_plan_stage_coverage",
+        "the plan does not cover exactly the stages of the role",
+    ) {
         let sealed = grouped && order.iter().zip(stages).all(|(found, due)| found == due);
-        out.due(sealed, 279, "launch_plan_stage_order", "the launches are not grouped in the sealed order of stages");
+        out.due(
+            sealed,
+            279,
+            "launch_plan_stage_order",
+            "the launches are not grouped in the sealed order of stages",
+        );
     }
 }
 
 fn deterministic(out: &mut Findings, stages: &[String], role: Role, plan: &Plan) {
     let code = "invalid_deterministic_plan";
     for stage in stages {
-        out.due(plan.count(stage) == 1, 287, code, format!("the stage `{stage}` is not launched exactly once"));
+        out.due(
+            plan.count(stage) == 1,
+            287,
+            code,
+            format!("the stage `{stage}` is not launched exactly once"),
+        );
     }
     for entry in &plan.launches {
-        let plain = ["pair_id", "seed", "input_id"].iter().all(|key| field(&entry.map, key).is_null());
-        let right = entry.arm == Some(role.target()) && entry.phase == Some(Phase::Deterministic) && plain;
-        out.due(right, 288, code, format!("the launch of `{}` has another arm or phase, or a sampling identity", entry.stage));
+        let plain =
+            ["pair_id", "seed", "input_id"].iter().all(|key| field(&entry.map, key).is_null());
+        let right =
+            entry.arm == Some(role.target()) && entry.phase == Some(Phase::Deterministic) && plain;
+        out.due(
+            right,
+            288,
+            code,
+            format!(
+                "the launch of `{}` has another arm or phase, or a sampling identity",
+                entry.stage
+            ),
+        );
     }
 }
 
@@ -211,7 +337,12 @@ fn arms(out: &mut Findings, plan: &Plan) {
             distinct.insert((entry.arm, &workspace.id), workspace);
         }
     }
-    let of = |arm: Arm| distinct.iter().filter(move |((found, _), _)| *found == Some(arm)).map(|(_, workspace)| *workspace);
+    let of = |arm: Arm| {
+        distinct
+            .iter()
+            .filter(move |((found, _), _)| *found == Some(arm))
+            .map(|(_, workspace)| *workspace)
+    };
     for incumbent in of(Arm::Incumbent) {
         for candidate in of(Arm::Candidate) {
             pair(out, incumbent, candidate);
@@ -221,14 +352,36 @@ fn arms(out: &mut Findings, plan: &Plan) {
 
 fn pair(out: &mut Findings, incumbent: &Workspace, candidate: &Workspace) {
     let shared_id = incumbent.id == candidate.id;
-    out.due(!shared_id, 282, "shared_arm_workspace", format!("both arms use the workspace `{}`", incumbent.id));
-    let same_root = incumbent.root == candidate.root || incumbent.root_identity == candidate.root_identity;
-    out.due(!same_root, 283, "shared_arm_workspace_root", "both arms are evaluated in one directory");
+    out.due(
+        !shared_id,
+        282,
+        "shared_arm_workspace",
+        format!("both arms use the workspace `{}`", incumbent.id),
+    );
+    let same_root =
+        incumbent.root == candidate.root || incumbent.root_identity == candidate.root_identity;
+    out.due(
+        !same_root,
+        283,
+        "shared_arm_workspace_root",
+        "both arms are evaluated in one directory",
+    );
     let same_git = incumbent.git_dir_identity == candidate.git_dir_identity;
-    out.due(!same_git, 284, "shared_arm_workspace_git_dir", "both arms share one administrative directory of Git");
+    out.due(
+        !same_git,
+        284,
+        "shared_arm_workspace_git_dir",
+        "both arms share one administrative directory of Git",
+    );
     let nested = !same_root
-        && (is_within(&incumbent.root, &candidate.root) || is_within(&candidate.root, &incumbent.root));
-    out.due(!nested, 285, "nested_arm_workspace_roots", "the directory of one arm lies in that of the other");
+        && (is_within(&incumbent.root, &candidate.root)
+            || is_within(&candidate.root, &incumbent.root));
+    out.due(
+        !nested,
+        285,
+        "nested_arm_workspace_roots",
+        "the directory of one arm lies in that of the other",
+    );
 }
 
 /// The value that a planned launch gives a field.

@@ -41,12 +41,23 @@ pub struct Use<'u> {
 }
 
 const KEYS: [&str; 8] = [
-    "schema_version", "workspace_id", "arm", "isolation_mode", "root_path", "root_identity_sha256",
-    "git_dir_identity_sha256", "git_common_dir_identity_sha256",
+    "schema_version",
+    "workspace_id",
+    "arm",
+    "isolation_mode",
+    "root_path",
+    "root_identity_sha256",
+    "git_dir_identity_sha256",
+    "git_common_dir_identity_sha256",
 ];
 
 /// Judges the snapshot that a reference leads to, and the directory that it names.
-pub fn workspace(out: &mut Findings, case: Case<'_>, value: &Value, whose: Use<'_>) -> Option<Workspace> {
+pub fn workspace(
+    out: &mut Findings,
+    case: Case<'_>,
+    value: &Value,
+    whose: Use<'_>,
+) -> Option<Workspace> {
     let path = format!("snapshots/{}-{}.json", whose.attempt, whose.id);
     let reference = reference(out, case.shelf, value, "workspace", Due::Exact(&path))?;
     let object = out.within(300, |out| reference.object(out))?;
@@ -55,13 +66,18 @@ pub fn workspace(out: &mut Findings, case: Case<'_>, value: &Value, whose: Use<'
         let code = "invalid_workspace_snapshot";
         out.due(has_keys(map, &KEYS), 301, code, "the keys of the snapshot are not the eight");
         out.within(302, |out| schema_version(out, map, case.profile(), 1));
-        let same = field(map, "workspace_id").text() == Some(whose.id) && field(map, "arm").text() == Some(whose.arm);
-        out.due(same, 303, "workspace_identity_mismatch", "workspace or arm are not those of the launch");
+        let same = field(map, "workspace_id").text() == Some(whose.id)
+            && field(map, "arm").text() == Some(whose.arm);
+        out.due(
+            same,
+            303,
+            "workspace_identity_mismatch",
+            "workspace or arm are not those of the launch",
+        );
         let isolated = field(map, "isolation_mode").text() == Some("dedicated_git_worktree");
         out.due(isolated, 304, code, "`isolation_mode` is not `dedicated_git_worktree`");
-        let mut identity = |key: &str| {
-            out.within(311, |out| digest(out, map, key)).unwrap_or_default().to_owned()
-        };
+        let mut identity =
+            |key: &str| out.within(311, |out| digest(out, map, key)).unwrap_or_default().to_owned();
         let workspace = Workspace {
             id: whose.id.to_owned(),
             snapshot: reference.path.clone(),
@@ -79,22 +95,48 @@ pub fn workspace(out: &mut Findings, case: Case<'_>, value: &Value, whose: Use<'
 
 fn root(out: &mut Findings, case: Case<'_>, workspace: &Workspace) {
     let (disk, path) = (case.shelf.disk(), workspace.root.as_str());
-    if !out.due(path.starts_with('/'), 305, "invalid_workspace_root", "`root_path` is not an absolute path") {
+    if !out.due(
+        path.starts_with('/'),
+        305,
+        "invalid_workspace_root",
+        "`root_path` is not an absolute path",
+    ) {
         return;
     }
-    out.due(disk.kind(path) != Kind::Link, 306, "symlink_forbidden", "the workspace is a symbolic link");
+    out.due(
+        disk.kind(path) != Kind::Link,
+        306,
+        "symlink_forbidden",
+        "the workspace is a symbolic link",
+    );
     let Some(real) = disk.resolve(path) else {
         return out.find(307, "missing_workspace_root", "the workspace is missing");
     };
-    out.due(real == path, 308, "noncanonical_workspace_root", "`root_path` is not its resolved path");
+    out.due(
+        real == path,
+        308,
+        "noncanonical_workspace_root",
+        "`root_path` is not its resolved path",
+    );
     let folder = disk.kind(&real) == Kind::Folder;
     if !out.due(folder, 309, "invalid_workspace_root", "the workspace is no directory") {
         return;
     }
     let run = disk.resolve(case.shelf.root()).unwrap_or_default();
-    out.due(!is_within(&real, &run), 310, "workspace_inside_control_state", "the workspace lies in the run directory");
-    let same = directory_identity(disk, &real).is_some_and(|found| found == workspace.root_identity);
-    out.due(same, 312, "workspace_root_identity_mismatch", "the identity is not that of the directory there");
+    out.due(
+        !is_within(&real, &run),
+        310,
+        "workspace_inside_control_state",
+        "the workspace lies in the run directory",
+    );
+    let same =
+        directory_identity(disk, &real).is_some_and(|found| found == workspace.root_identity);
+    out.due(
+        same,
+        312,
+        "workspace_root_identity_mismatch",
+        "the identity is not that of the directory there",
+    );
     contents(out, case, &real);
 }
 
@@ -107,10 +149,16 @@ fn contents(out: &mut Findings, case: Case<'_>, root: &str) {
     }
     for (path, sha256) in &case.contract.evaluation.immutable {
         let full = format!("{root}/{path}");
-        let plain = disk.kind(&full).is_file() && disk.resolve(&full).as_deref() == Some(full.as_str());
+        let plain =
+            disk.kind(&full).is_file() && disk.resolve(&full).as_deref() == Some(full.as_str());
         let found = disk.read(&full).map(|bytes| super::super::bytes::file_digest(&bytes));
         let same = plain && found.is_ok_and(|found| found == *sha256);
-        out.due(same, 329, "workspace_immutable_mismatch", format!("`{path}` is not as sealed in the workspace"));
+        out.due(
+            same,
+            329,
+            "workspace_immutable_mismatch",
+            format!("`{path}` is not as sealed in the workspace"),
+        );
     }
 }
 
@@ -130,18 +178,21 @@ pub fn directory_identity(disk: &dyn Disk, path: &str) -> Option<String> {
 pub fn cwd(out: &mut Findings, case: Case<'_>, workspace: &Workspace, value: &Value) {
     use super::super::{fields, scalar::DotPath};
     let disk = case.shelf.disk();
-    let Some(cwd) = out.within(313, |out| fields::path(out, value, "cwd", DotPath::Allowed)) else { return };
+    let Some(cwd) = out.within(313, |out| fields::path(out, value, "cwd", DotPath::Allowed)) else {
+        return;
+    };
     if cwd == "." {
         return;
     }
     let full = format!("{}/{cwd}", workspace.root);
     let ends = cwd.match_indices('/').map(|(at, _)| at).chain([cwd.len()]);
     let linked = ends.into_iter().any(|end| {
-        disk.kind(&format!("{}/{}", workspace.root, cwd.get(..end).unwrap_or_default())) == Kind::Link
+        disk.kind(&format!("{}/{}", workspace.root, cwd.get(..end).unwrap_or_default()))
+            == Kind::Link
     });
     out.due(!linked, 314, "symlink_forbidden", "`cwd` leads over a symbolic link in the workspace");
-    let inside = disk.resolve(&full).is_some_and(|real| {
-        is_within(&real, &workspace.root) && disk.kind(&real) == Kind::Folder
-    });
+    let inside = disk
+        .resolve(&full)
+        .is_some_and(|real| is_within(&real, &workspace.root) && disk.kind(&real) == Kind::Folder);
     out.due(inside, 315, "invalid_workspace_cwd", "`cwd` is no directory in the workspace");
 }

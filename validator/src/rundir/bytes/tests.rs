@@ -19,7 +19,13 @@ fn fault(bytes: &[u8]) -> FaultKind {
 #[test]
 fn golden_digests_of_values() {
     let (a, b, c, one, two, d, e) = (
-        "a".repeat(64), "b".repeat(64), "c".repeat(64), "1".repeat(64), "2".repeat(64), "d".repeat(64), "e".repeat(64),
+        "a".repeat(64),
+        "b".repeat(64),
+        "c".repeat(64),
+        "1".repeat(64),
+        "2".repeat(64),
+        "d".repeat(64),
+        "e".repeat(64),
     );
     let environment = "b145b1a523f508529784cd74c1a30366f6c5872669f89ba163f6465c995ed6bf";
     let invocation = "05bda12598ca38cc8a01ed68626ac8e125a21c3951abbc602acf4f90fe308047";
@@ -78,10 +84,22 @@ fn golden_digests_of_files() {
 #[test]
 fn numbers_print_as_the_protocol_does() {
     for (text, due) in [
-        ("-0", "0"), ("-0.0", "-0.0"), ("1e5", "100000.0"), ("1e-5", "1e-05"), ("1e16", "1e+16"),
-        ("123456.789", "123456.789"), ("9999999999999998.0", "9999999999999998.0"), ("0.00012", "0.00012"),
-        ("1e100", "1e+100"), ("1.5e-300", "1.5e-300"), ("2e-400", "0.0"), ("10.50", "10.5"),
-        ("123456789012345678901234567890123456789012345", "123456789012345678901234567890123456789012345"),
+        ("-0", "0"),
+        ("-0.0", "-0.0"),
+        ("1e5", "100000.0"),
+        ("1e-5", "1e-05"),
+        ("1e16", "1e+16"),
+        ("123456.789", "123456.789"),
+        ("9999999999999998.0", "9999999999999998.0"),
+        ("0.00012", "0.00012"),
+        ("1e100", "1e+100"),
+        ("1.5e-300", "1.5e-300"),
+        ("2e-400", "0.0"),
+        ("10.50", "10.5"),
+        (
+            "123456789012345678901234567890123456789012345",
+            "123456789012345678901234567890123456789012345",
+        ),
     ] {
         assert_eq!(canonical(&value(text)), due, "{text}");
     }
@@ -102,9 +120,35 @@ fn what_the_reader_refuses() {
     let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(parse(deep(128).as_bytes()).is_ok());
     for text in [
-        "", " ", "{", "{}{}", "{} x", "[1,]", "{\"a\":1,}", "{a:1}", "'a'", "01", "1.", ".5", "+1", "1e", "-",
-        "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\ud800\\ud800\"", "\"\\x\"", "\"\n\"",
-        "\"\u{0}\"", "\"", "tru", "\"\\u12\"", "\u{a0}1", &deep(129), &deep(200), &"9".repeat(4301),
+        "",
+        " ",
+        "{",
+        "{}{}",
+        "{} x",
+        "[1,]",
+        "{\"a\":1,}",
+        "{a:1}",
+        "'a'",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "1e",
+        "-",
+        "\"\\ud800\"",
+        "\"\\udc00\"",
+        "\"\\ud800\\u0041\"",
+        "\"\\ud800\\ud800\"",
+        "\"\\x\"",
+        "\"\n\"",
+        "\"\u{0}\"",
+        "\"",
+        "tru",
+        "\"\\u12\"",
+        "\u{a0}1",
+        &deep(129),
+        &deep(200),
+        &"9".repeat(4301),
     ] {
         assert!(matches!(fault(text.as_bytes()), FaultKind::Syntax(_)), "{text}");
     }
@@ -114,11 +158,20 @@ fn what_the_reader_refuses() {
 #[test]
 fn loosely_equal_are_numbers_and_flags_only() {
     let same = |left: &str, right: &str, how: Equality| how.holds(&value(left), &value(right));
-    for (left, right) in [("1", "1.0"), ("true", "1"), ("0.0", "false"), ("-0.0", "0"), ("[1]", "[true]"), ("{\"a\":1.0}", "{\"a\":1}")] {
+    for (left, right) in [
+        ("1", "1.0"),
+        ("true", "1"),
+        ("0.0", "false"),
+        ("-0.0", "0"),
+        ("[1]", "[true]"),
+        ("{\"a\":1.0}", "{\"a\":1}"),
+    ] {
         assert!(same(left, right, Equality::Loose), "{left} {right}");
         assert!(!same(left, right, Equality::Strict), "{left} {right}");
     }
-    for (left, right) in [("1", "\"1\""), ("null", "0"), ("1.5", "1"), ("10", "1.0"), ("-1", "1.0"), ("-1.0", "1")] {
+    for (left, right) in
+        [("1", "\"1\""), ("null", "0"), ("1.5", "1"), ("10", "1.0"), ("-1", "1.0"), ("-1.0", "1")]
+    {
         assert!(!same(left, right, Equality::Loose), "{left} {right}");
     }
 }
@@ -128,7 +181,8 @@ fn any_value() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
         any::<i64>().prop_map(|number| Value::from(i128::from(number))),
-        any::<f64>().prop_filter("finite", |double| double.is_finite())
+        any::<f64>()
+            .prop_filter("finite", |double| double.is_finite())
             .prop_map(|double| Value::Number(super::Number::Double(double))),
         any::<String>().prop_map(Value::Text),
     ];

@@ -33,16 +33,47 @@ pub struct Evaluation {
 }
 
 const KEYS: [&str; 10] = [
-    "argv", "cwd", "extractor_path", "executable_path", "executable_sha256", "environment",
-    "environment_sha256", "timeout_seconds", "invocation_sha256", "evaluator_sha256",
+    "argv",
+    "cwd",
+    "extractor_path",
+    "executable_path",
+    "executable_sha256",
+    "environment",
+    "environment_sha256",
+    "timeout_seconds",
+    "invocation_sha256",
+    "evaluator_sha256",
 ];
 
 /// Names that steer how a program is loaded or run.
 const CONTROL: [&str; 27] = [
-    "BASH_ENV", "CDPATH", "CLASSPATH", "DOTNET_ADDITIONAL_DEPS", "DOTNET_SHARED_STORE", "DOTNET_STARTUP_HOOKS",
-    "ENV", "GIT_EXEC_PATH", "IFS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD",
-    "LUA_CPATH", "LUA_PATH", "NODE_OPTIONS", "NODE_PATH", "PATH", "PERL5LIB", "PERL5OPT", "PYTHONHOME",
-    "PYTHONPATH", "PYTHONSTARTUP", "RUBYLIB", "RUBYOPT", "ZDOTDIR", "_JAVA_OPTIONS",
+    "BASH_ENV",
+    "CDPATH",
+    "CLASSPATH",
+    "DOTNET_ADDITIONAL_DEPS",
+    "DOTNET_SHARED_STORE",
+    "DOTNET_STARTUP_HOOKS",
+    "ENV",
+    "GIT_EXEC_PATH",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LUA_CPATH",
+    "LUA_PATH",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PATH",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "RUBYOPT",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
 ];
 
 /// More of them in `rp`'s own version, in any case of letters (L26).
@@ -53,15 +84,31 @@ const OWN_CONTROL: [&str; 5] =
 const OWN_PREFIXES: [&str; 4] = ["LD_", "DYLD_", "GIT_", "PYTHON"];
 
 /// Names below those prefixes that steer nothing.
-const HARMLESS: [&str; 4] = ["PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONUNBUFFERED"];
+const HARMLESS: [&str; 4] =
+    ["PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONUNBUFFERED"];
 
 const SENSITIVE: [&str; 9] = [
-    "AUTH", "CREDENTIAL", "PASSWORD", "PASSWD", "PRIVATE_KEY", "SECRET", "TOKEN", "API_KEY", "ACCESS_KEY",
+    "AUTH",
+    "CREDENTIAL",
+    "PASSWORD",
+    "PASSWD",
+    "PRIVATE_KEY",
+    "SECRET",
+    "TOKEN",
+    "API_KEY",
+    "ACCESS_KEY",
 ];
 
 /// More words of secrets in `rp`'s own version, plural and fused.
 const OWN_SENSITIVE: [&str; 8] = [
-    "CREDENTIALS", "PASSWORDS", "SECRETS", "TOKENS", "APIKEY", "AUTHORIZATION", "ACCESSKEY", "PRIVATEKEY",
+    "CREDENTIALS",
+    "PASSWORDS",
+    "SECRETS",
+    "TOKENS",
+    "APIKEY",
+    "AUTHORIZATION",
+    "ACCESSKEY",
+    "PRIVATEKEY",
 ];
 
 pub(super) fn evaluation(out: &mut Findings, reading: &Reading<'_>) -> Evaluation {
@@ -69,22 +116,39 @@ pub(super) fn evaluation(out: &mut Findings, reading: &Reading<'_>) -> Evaluatio
         out.find(105, "invalid_evaluation", "`evaluation` is not an object");
         return Evaluation::default();
     };
-    out.due(has_keys(map, &KEYS), 106, "invalid_evaluation", "the keys of `evaluation` are not the ten");
+    out.due(
+        has_keys(map, &KEYS),
+        106,
+        "invalid_evaluation",
+        "the keys of `evaluation` are not the ten",
+    );
     let argv = argv(out, map);
     let cwd = out.within(108, |out| path(out, field(map, "cwd"), "cwd", DotPath::Allowed));
-    let extractor_path = out.within(109, |out| path(out, field(map, "extractor_path"), "extractor_path", DotPath::Forbidden));
+    let extractor_path = out.within(109, |out| {
+        path(out, field(map, "extractor_path"), "extractor_path", DotPath::Forbidden)
+    });
     let mut extractor = None;
     if let Some(cwd) = cwd {
         working_directory(out, reading, cwd);
         extractor = extractor_path.and_then(|path| live_extractor(out, reading, cwd, path));
     }
     if let Some(path) = extractor_path {
-        out.due(argv.contains(&path), 115, "extractor_not_invoked", format!("`{path}` is not in `argv`"));
+        out.due(
+            argv.contains(&path),
+            115,
+            "extractor_not_invoked",
+            format!("`{path}` is not in `argv`"),
+        );
     }
     executable(out, reading, map, argv.first().copied());
     environment(out, map, reading.profile);
     let timeout = reading.profile.positive(field(map, "timeout_seconds"));
-    out.due(timeout.is_some(), 140, "invalid_timeout", "`timeout_seconds` is not a positive integer");
+    out.due(
+        timeout.is_some(),
+        140,
+        "invalid_timeout",
+        "`timeout_seconds` is not a positive integer",
+    );
     let (invocation, evaluator) = digests(out, reading, map);
     Evaluation {
         cwd: cwd.unwrap_or_default().to_owned(),
@@ -109,7 +173,8 @@ fn manifest(reading: &Reading<'_>) -> BTreeMap<String, String> {
 
 fn argv<'m>(out: &mut Findings, map: &'m Map) -> Vec<&'m str> {
     let items = field(map, "argv").list().unwrap_or_default();
-    let words: Vec<&str> = items.iter().filter_map(Value::text).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        items.iter().filter_map(Value::text).filter(|word| !word.is_empty()).collect();
     let whole = !items.is_empty() && words.len() == items.len();
     out.due(whole, 107, "invalid_invocation", "`argv` is not an array of non-empty strings");
     words
@@ -127,9 +192,18 @@ fn working_directory(out: &mut Findings, reading: &Reading<'_>, cwd: &str) {
     match reading.disk.resolve(&full) {
         Some(real) if is_within(&real, &root) => {
             let folder = reading.disk.kind(&real) == Kind::Folder;
-            out.due(folder, 112, "invalid_evaluation_cwd", format!("`cwd` is no directory: `{cwd}`"));
+            out.due(
+                folder,
+                112,
+                "invalid_evaluation_cwd",
+                format!("`cwd` is no directory: `{cwd}`"),
+            );
         }
-        _ => out.find(111, "invalid_evaluation_cwd", format!("`cwd` is missing or outside the trusted root: `{cwd}`")),
+        _ => out.find(
+            111,
+            "invalid_evaluation_cwd",
+            format!("`cwd` is missing or outside the trusted root: `{cwd}`"),
+        ),
     }
 }
 
@@ -142,13 +216,23 @@ fn is_linked(reading: &Reading<'_>, path: &str) -> bool {
 }
 
 /// The extractor's path from the root, if it is a plain file there.
-fn live_extractor(out: &mut Findings, reading: &Reading<'_>, cwd: &str, path: &str) -> Option<String> {
+fn live_extractor(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    cwd: &str,
+    path: &str,
+) -> Option<String> {
     let from_root = if cwd == "." { path.to_owned() } else { format!("{cwd}/{path}") };
     let shelf = Shelf::new(reading.disk, reading.trusted);
     let root = reading.disk.resolve(reading.trusted).unwrap_or_default();
     let real = reading.disk.resolve(&format!("{}/{from_root}", reading.trusted));
     let outside = real.is_some_and(|real| !is_within(&real, &root));
-    out.due(!outside, 114, "extractor_outside_trusted_root", format!("`{path}` leads out of the trusted root"));
+    out.due(
+        !outside,
+        114,
+        "extractor_outside_trusted_root",
+        format!("`{path}` leads out of the trusted root"),
+    );
     out.within(113, |out| plain_file(out, &shelf, &from_root, "extractor_path")).map(|_| from_root)
 }
 
@@ -158,20 +242,35 @@ fn executable(out: &mut Findings, reading: &Reading<'_>, map: &Map, first: Optio
     let Some(path) = path else { return };
     let invoked = first == Some(path);
     out.due(invoked, 123, "executable_argv_mismatch", "`argv[0]` is not `executable_path`");
-    if !out.due(path.starts_with('/'), 118, "invalid_executable_path", format!("`{path}` is not absolute")) {
+    if !out.due(
+        path.starts_with('/'),
+        118,
+        "invalid_executable_path",
+        format!("`{path}` is not absolute"),
+    ) {
         return;
     }
     let Some(real) = reading.disk.resolve(path) else {
         return out.find(119, "invalid_executable_path", format!("`{path}` does not exist"));
     };
-    out.due(real == path, 120, "noncanonical_executable_path", format!("`{path}` resolves to `{real}`"));
+    out.due(
+        real == path,
+        120,
+        "noncanonical_executable_path",
+        format!("`{path}` resolves to `{real}`"),
+    );
     if reading.disk.kind(&real) != (Kind::File { executable: true }) {
         return out.find(121, "invalid_executable_path", format!("`{path}` is no executable file"));
     }
     let found = reading.disk.read(&real).map(|bytes| super::super::bytes::file_digest(&bytes));
     if let Some(due) = due {
         let same = found.as_deref().is_ok_and(|found| found == due);
-        out.due(same, 122, "executable_hash_mismatch", format!("the bytes of `{path}` are not those sealed"));
+        out.due(
+            same,
+            122,
+            "executable_hash_mismatch",
+            format!("the bytes of `{path}` are not those sealed"),
+        );
     }
 }
 
@@ -182,7 +281,12 @@ fn environment(out: &mut Findings, map: &Map, profile: Profile) {
         return out.find(124, manifest, "`environment` is not an object");
     };
     let keys = ["inherit_parent", "variables", "secret_variable_names", "dependency_fingerprints"];
-    out.due(has_keys(environment, &keys), 125, manifest, "the keys of `environment` are not the four");
+    out.due(
+        has_keys(environment, &keys),
+        125,
+        manifest,
+        "the keys of `environment` are not the four",
+    );
     let alone = field(environment, "inherit_parent") == &Value::Bool(false);
     out.due(alone, 126, "inherited_environment_forbidden", "`inherit_parent` is not false");
     let variables = field(environment, "variables").map();
@@ -196,35 +300,80 @@ fn environment(out: &mut Findings, map: &Map, profile: Profile) {
         Some(prints) => {
             for (name, value) in prints {
                 let good = is_safe_id(name) && value.text().is_some_and(is_sha256);
-                out.due(good, 137, "invalid_dependency_fingerprint", format!("the fingerprint `{name}` has a bad name or digest"));
+                out.due(
+                    good,
+                    137,
+                    "invalid_dependency_fingerprint",
+                    format!("the fingerprint `{name}` has a bad name or digest"),
+                );
             }
         }
     }
     if let Some(due) = digest_within(out, 138, map, "environment_sha256") {
-        out.due(object_digest(value) == due, 139, "environment_hash_mismatch", "`environment` does not hash to `environment_sha256`");
+        out.due(
+            object_digest(value) == due,
+            139,
+            "environment_hash_mismatch",
+            "`environment` does not hash to `environment_sha256`",
+        );
     }
 }
 
 fn variable(out: &mut Findings, name: &str, value: &Value, profile: Profile) {
     let code = "invalid_environment_variable";
     out.due(is_environment_name(name), 128, code, format!("`{name}` names no variable"));
-    out.due(!is_execution_control(name, profile), 129, "execution_control_environment_variable", format!("`{name}` steers how programs run"));
-    out.due(!is_sensitive(name, profile), 130, "secret_environment_value", format!("`{name}` looks like a secret, and its value would be in the contract"));
+    out.due(
+        !is_execution_control(name, profile),
+        129,
+        "execution_control_environment_variable",
+        format!("`{name}` steers how programs run"),
+    );
+    out.due(
+        !is_sensitive(name, profile),
+        130,
+        "secret_environment_value",
+        format!("`{name}` looks like a secret, and its value would be in the contract"),
+    );
     let plain = value.text().is_some_and(|text| !text.contains('\0'));
     out.due(plain, 131, code, format!("the value of `{name}` is not a string without NUL"));
 }
 
 fn secrets(out: &mut Findings, environment: &Map, variables: Option<&Map>, profile: Profile) {
     let items = field(environment, "secret_variable_names").list();
-    let names: Vec<&str> = items.into_iter().flatten().filter_map(Value::text).filter(|name| is_environment_name(name)).collect();
+    let names: Vec<&str> = items
+        .into_iter()
+        .flatten()
+        .filter_map(Value::text)
+        .filter(|name| is_environment_name(name))
+        .collect();
     let whole = items.is_some_and(|items| items.len() == names.len());
-    out.due(whole, 132, "invalid_environment_manifest", "`secret_variable_names` is not an array of variable names");
+    out.due(
+        whole,
+        132,
+        "invalid_environment_manifest",
+        "`secret_variable_names` is not an array of variable names",
+    );
     let mut seen = BTreeSet::new();
     for name in names {
-        out.due(seen.insert(name), 133, "duplicate_environment_variable", format!("the secret `{name}` is named twice"));
-        out.due(!is_execution_control(name, profile), 134, "execution_control_environment_variable", format!("the secret `{name}` steers how programs run"));
+        out.due(
+            seen.insert(name),
+            133,
+            "duplicate_environment_variable",
+            format!("the secret `{name}` is named twice"),
+        );
+        out.due(
+            !is_execution_control(name, profile),
+            134,
+            "execution_control_environment_variable",
+            format!("the secret `{name}` steers how programs run"),
+        );
         let open = variables.is_some_and(|variables| variables.contains_key(name));
-        out.due(!open, 135, "secret_environment_value", format!("`{name}` is a secret and a variable with a value"));
+        out.due(
+            !open,
+            135,
+            "secret_environment_value",
+            format!("`{name}` is a secret and a variable with a value"),
+        );
     }
 }
 
@@ -237,7 +386,8 @@ fn is_execution_control(name: &str, profile: Profile) -> bool {
         || profile.is_own()
             && (listed(&CONTROL, &upper)
                 || listed(&OWN_CONTROL, &upper)
-                || OWN_PREFIXES.iter().any(|prefix| upper.starts_with(prefix)) && !listed(&HARMLESS, &upper))
+                || OWN_PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+                    && !listed(&HARMLESS, &upper))
 }
 
 /// Whether a name has a word of secrets between underscores or ends.
@@ -248,12 +398,26 @@ fn is_sensitive(name: &str, profile: Profile) -> bool {
 }
 
 fn digests(out: &mut Findings, reading: &Reading<'_>, map: &Map) -> (String, String) {
-    let parts = ["argv", "cwd", "extractor_path", "executable_path", "executable_sha256", "environment_sha256", "timeout_seconds"];
-    let preimage: Map = parts.iter().map(|key| ((*key).to_owned(), field(map, key).clone())).collect();
+    let parts = [
+        "argv",
+        "cwd",
+        "extractor_path",
+        "executable_path",
+        "executable_sha256",
+        "environment_sha256",
+        "timeout_seconds",
+    ];
+    let preimage: Map =
+        parts.iter().map(|key| ((*key).to_owned(), field(map, key).clone())).collect();
     let invocation = digest_within(out, 138, map, "invocation_sha256").unwrap_or_default();
     if !invocation.is_empty() {
         let same = object_digest(&Value::Map(preimage)) == invocation;
-        out.due(same, 141, "invocation_hash_mismatch", "the invocation does not hash to `invocation_sha256`");
+        out.due(
+            same,
+            141,
+            "invocation_hash_mismatch",
+            "the invocation does not hash to `invocation_sha256`",
+        );
     }
     let evaluator = digest_within(out, 138, map, "evaluator_sha256").unwrap_or_default();
     if !evaluator.is_empty() {
@@ -262,7 +426,12 @@ fn digests(out: &mut Findings, reading: &Reading<'_>, map: &Map) -> (String, Str
             ("immutable_files".to_owned(), reading.part("immutable_files").clone()),
         ]);
         let same = object_digest(&Value::Map(preimage)) == evaluator;
-        out.due(same, 142, "evaluator_hash_mismatch", "the evaluator does not hash to `evaluator_sha256`");
+        out.due(
+            same,
+            142,
+            "evaluator_hash_mismatch",
+            "the evaluator does not hash to `evaluator_sha256`",
+        );
     }
     (invocation.to_owned(), evaluator.to_owned())
 }

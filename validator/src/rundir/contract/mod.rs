@@ -9,7 +9,10 @@ mod objective;
 mod scope;
 mod stages;
 
-use std::{collections::{BTreeMap, BTreeSet}, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 pub use budgets::Budget;
 pub use evaluation::Evaluation;
@@ -28,16 +31,34 @@ use super::{
 };
 
 /// The bytes of the one state that a launch may begin with.
-pub const EMPTY_STATE: &[u8] = b"{\"entries\":[],\"mode\":\"reset_each_launch\",\"schema_version\":1}\n";
+pub const EMPTY_STATE: &[u8] =
+    b"{\"entries\":[],\"mode\":\"reset_each_launch\",\"schema_version\":1}\n";
 
 /// Their digest.
-pub const EMPTY_STATE_SHA256: &str = "0a13bb4464a37bbf23eab1f2ceaa00b9e3058c4d2463bd823d44fd033dd0bc0f";
+pub const EMPTY_STATE_SHA256: &str =
+    "0a13bb4464a37bbf23eab1f2ceaa00b9e3058c4d2463bd823d44fd033dd0bc0f";
 
 const KEYS: [&str; 20] = [
-    "schema_version", "protocol", "run_tag", "feedback_mode", "baseline_commit", "deadline_at", "objective",
-    "measurement", "scope", "generated_state_policy", "control_policy", "evaluation", "immutable_files",
-    "budgets", "per_attempt_max", "promotion", "stage_resources", "stage_access_sha256",
-    "stage_config_sha256", "final_test",
+    "schema_version",
+    "protocol",
+    "run_tag",
+    "feedback_mode",
+    "baseline_commit",
+    "deadline_at",
+    "objective",
+    "measurement",
+    "scope",
+    "generated_state_policy",
+    "control_policy",
+    "evaluation",
+    "immutable_files",
+    "budgets",
+    "per_attempt_max",
+    "promotion",
+    "stage_resources",
+    "stage_access_sha256",
+    "stage_config_sha256",
+    "final_test",
 ];
 
 /// A contract as far as it could be read.
@@ -139,7 +160,12 @@ pub fn read(out: &mut Findings, shelf: &Shelf<'_>, trust: Trust<'_>) -> Option<(
     let object = object?;
     out.at("contract.json", None, |out| {
         let map = object.map();
-        out.due(has_keys(map, &KEYS), 61, "contract_schema_mismatch", "the keys are not exactly the twenty of a contract");
+        out.due(
+            has_keys(map, &KEYS),
+            61,
+            "contract_schema_mismatch",
+            "the keys are not exactly the twenty of a contract",
+        );
         let (profile, validator, foreign) = protocol(out, map, trust);
         let schema = field(map, "schema_version").is_int(2, profile.equality());
         out.due(schema, 62, "schema_version", "`schema_version` is not 2");
@@ -160,14 +186,25 @@ fn seal(out: &mut Findings, shelf: &Shelf<'_>, due: Option<&str>) {
         }
         let bytes = match shelf.disk().read(&path) {
             Ok(bytes) => bytes,
-            Err(error) => return out.find(57, "read_failed", format!("the seal cannot be read: {error}")),
+            Err(error) => {
+                return out.find(57, "read_failed", format!("the seal cannot be read: {error}"));
+            }
         };
         let text = std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_suffix('\n'));
         match text.filter(|text| is_sha256(text)) {
-            None => out.find(58, "invalid_contract_seal", "the seal is not 64 lower-case hexadecimal digits and LF"),
+            None => out.find(
+                58,
+                "invalid_contract_seal",
+                "the seal is not 64 lower-case hexadecimal digits and LF",
+            ),
             Some(sealed) => {
                 if let Some(due) = due {
-                    out.due(sealed == due, 59, "contract_hash_mismatch", format!("the contract hashes to {due}"));
+                    out.due(
+                        sealed == due,
+                        59,
+                        "contract_hash_mismatch",
+                        format!("the contract hashes to {due}"),
+                    );
                 }
             }
         }
@@ -176,17 +213,31 @@ fn seal(out: &mut Findings, shelf: &Shelf<'_>, due: Option<&str>) {
 
 /// Version and validator (63 to 65).
 fn protocol(out: &mut Findings, map: &Map, trust: Trust<'_>) -> (Profile, Option<String>, bool) {
-    let Some(protocol) = field(map, "protocol").map().filter(|map| has_keys(map, &["version", "validator_sha256"])) else {
-        out.find(63, "invalid_protocol_identity", "`protocol` has not exactly `version` and `validator_sha256`");
+    let Some(protocol) =
+        field(map, "protocol").map().filter(|map| has_keys(map, &["version", "validator_sha256"]))
+    else {
+        out.find(
+            63,
+            "invalid_protocol_identity",
+            "`protocol` has not exactly `version` and `validator_sha256`",
+        );
         return (Profile::Reference, None, false);
     };
     let profile = field(protocol, "version").text().and_then(Profile::of);
     if profile.is_none() {
-        out.find(64, "protocol_version_mismatch", format!(
-            "the version is neither {} nor {}", Profile::Reference.version(), Profile::Own.version()));
+        out.find(
+            64,
+            "protocol_version_mismatch",
+            format!(
+                "the version is neither {} nor {}",
+                Profile::Reference.version(),
+                Profile::Own.version()
+            ),
+        );
     }
     let profile = profile.unwrap_or(Profile::Reference);
-    let Some(sealed) = field(protocol, "validator_sha256").text().filter(|text| is_sha256(text)) else {
+    let Some(sealed) = field(protocol, "validator_sha256").text().filter(|text| is_sha256(text))
+    else {
         out.find(65, "validator_version_mismatch", "`protocol.validator_sha256` is no digest");
         return (profile, None, false);
     };
@@ -195,19 +246,41 @@ fn protocol(out: &mut Findings, map: &Map, trust: Trust<'_>) -> (Profile, Option
         (_, accepted) => accepted.map(str::to_owned),
     };
     if let Some(accepted) = &accepted {
-        out.due(sealed == accepted, 65, "validator_version_mismatch", format!("the contract seals validator {sealed}; accepted is {accepted}"));
+        out.due(
+            sealed == accepted,
+            65,
+            "validator_version_mismatch",
+            format!("the contract seals validator {sealed}; accepted is {accepted}"),
+        );
     }
     (profile, Some(sealed.to_owned()), accepted.is_none())
 }
 
-fn parts(out: &mut Findings, reading: &Reading<'_>, sha256: Rc<str>, validator_sha256: Option<String>, directory: &str) -> Contract {
+fn parts(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    sha256: Rc<str>,
+    validator_sha256: Option<String>,
+    directory: &str,
+) -> Contract {
     let map = reading.map;
     let run_tag = field(map, "run_tag").text().unwrap_or_default().to_owned();
     out.due(is_slug(&run_tag), 66, "invalid_run_tag", "`run_tag` is no slug");
-    out.due(run_tag == directory, 67, "run_tag_mismatch", format!("`run_tag` is `{run_tag}`, the directory `{directory}`"));
-    let baseline = out.within(68, |out| oid(out, map, "baseline_commit").unwrap_or_default().to_owned());
+    out.due(
+        run_tag == directory,
+        67,
+        "run_tag_mismatch",
+        format!("`run_tag` is `{run_tag}`, the directory `{directory}`"),
+    );
+    let baseline =
+        out.within(68, |out| oid(out, map, "baseline_commit").unwrap_or_default().to_owned());
     let mode = field(map, "feedback_mode").text().unwrap_or_default();
-    out.due(matches!(mode, "sealed_gate" | "visible_only"), 69, "invalid_feedback_mode", "`feedback_mode` is neither `sealed_gate` nor `visible_only`");
+    out.due(
+        matches!(mode, "sealed_gate" | "visible_only"),
+        69,
+        "invalid_feedback_mode",
+        "`feedback_mode` is neither `sealed_gate` nor `visible_only`",
+    );
     let deadline = match field(map, "deadline_at") {
         Value::Null => None,
         _ => out.within(70, |out| super::fields::time(out, map, "deadline_at")),
@@ -225,33 +298,77 @@ fn parts(out: &mut Findings, reading: &Reading<'_>, sha256: Rc<str>, validator_s
     stages::acceptance(out, &promotion.stages, gate);
     let maps = stages::resources(out, reading, &promotion.stages, final_test.as_ref());
     let caps = budgets::caps(out, reading, &budgets);
-    let proof = budgets::Proof { budgets: &budgets, caps: &caps, measurement: &measurement,
-        acceptance: &objective.acceptance, stages: &promotion.stages, has_final: final_test.is_some() };
+    let proof = budgets::Proof {
+        budgets: &budgets,
+        caps: &caps,
+        measurement: &measurement,
+        acceptance: &objective.acceptance,
+        stages: &promotion.stages,
+        has_final: final_test.is_some(),
+    };
     budgets::prove(out, proof);
     let control = control::control(out, reading, &objective, &budgets, deadline.is_some());
     if reading.profile.is_own() {
         own(out, &objective, &measurement, &promotion);
     }
     Contract {
-        sha256, profile: reading.profile, validator_sha256, run_tag, baseline_commit: baseline, deadline,
-        objective, measurement, scope, grace: control.grace, counterexamples: control.counterexamples,
-        evaluation, budgets, caps, stages: promotion.stages, telemetry: promotion.telemetry, final_test,
-        access: maps.access, config: maps.config,
+        sha256,
+        profile: reading.profile,
+        validator_sha256,
+        run_tag,
+        baseline_commit: baseline,
+        deadline,
+        objective,
+        measurement,
+        scope,
+        grace: control.grace,
+        counterexamples: control.counterexamples,
+        evaluation,
+        budgets,
+        caps,
+        stages: promotion.stages,
+        telemetry: promotion.telemetry,
+        final_test,
+        access: maps.access,
+        config: maps.config,
     }
 }
 
 /// What `rp`'s own version demands on top (L21).
-fn own(out: &mut Findings, objective: &Objective, measurement: &Measurement, promotion: &stages::Promotion) {
+fn own(
+    out: &mut Findings,
+    objective: &Objective,
+    measurement: &Measurement,
+    promotion: &stages::Promotion,
+) {
     if !measurement.noisy {
         let single = measurement.aggregation == Aggregation::Single;
-        out.due(single, 83, "invalid_aggregation", "a deterministic measurement is aggregated as `single`");
+        out.due(
+            single,
+            83,
+            "invalid_aggregation",
+            "a deterministic measurement is aggregated as `single`",
+        );
     }
     let metric = &objective.primary_metric;
-    let required = promotion.telemetry.get(&objective.acceptance).is_none_or(|metrics| metrics.contains(metric));
-    out.due(required, 184, "invalid_telemetry_id", format!("the acceptance stage does not require the primary metric `{metric}`"));
+    let required = promotion
+        .telemetry
+        .get(&objective.acceptance)
+        .is_none_or(|metrics| metrics.contains(metric));
+    out.due(
+        required,
+        184,
+        "invalid_telemetry_id",
+        format!("the acceptance stage does not require the primary metric `{metric}`"),
+    );
 }
 
 /// A digest field under a line of the checklist.
-pub(super) fn digest_within<'v>(out: &mut Findings, rule: u16, map: &'v Map, key: &str) -> Option<&'v str> {
+pub(super) fn digest_within<'v>(
+    out: &mut Findings,
+    rule: u16,
+    map: &'v Map,
+    key: &str,
+) -> Option<&'v str> {
     out.within(rule, |out| digest(out, map, key))
 }

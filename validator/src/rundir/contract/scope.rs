@@ -45,7 +45,11 @@ pub(super) fn scope(out: &mut Findings, reading: &Reading<'_>) -> Scope {
         let rule = if short { rule } else { 96 };
         let found = out.within(rule, |out| paths(out, value, key, amount));
         for path in found.iter().filter(|path| is_control(path)) {
-            out.find(97, "protected_control_scope", format!("`{key}` holds `{path}`, which only Git or the supervisor writes"));
+            out.find(
+                97,
+                "protected_control_scope",
+                format!("`{key}` holds `{path}`, which only Git or the supervisor writes"),
+            );
         }
         found
     };
@@ -74,9 +78,24 @@ pub(super) fn generated_state(out: &mut Findings, reading: &Reading<'_>) {
     let Some(map) = reading.part("generated_state_policy").map() else {
         return out.find(101, code, "`generated_state_policy` is not an object");
     };
-    out.due(has_keys(map, &["mode", "initial_state_sha256"]), 102, code, "the keys of `generated_state_policy` are not the two");
-    out.due(field(map, "mode").text() == Some("reset_each_launch"), 103, code, "the mode is not `reset_each_launch`");
+    out.due(
+        has_keys(map, &["mode", "initial_state_sha256"]),
+        102,
+        code,
+        "the keys of `generated_state_policy` are not the two",
+    );
+    out.due(
+        field(map, "mode").text() == Some("reset_each_launch"),
+        103,
+        code,
+        "the mode is not `reset_each_launch`",
+    );
     if let Some(found) = out.within(104, |out| digest(out, map, "initial_state_sha256")) {
-        out.due(found == EMPTY_STATE_SHA256, 104, code, "`initial_state_sha256` is not that of the empty state");
+        out.due(
+            found == EMPTY_STATE_SHA256,
+            104,
+            code,
+            "`initial_state_sha256` is not that of the empty state",
+        );
     }
 }

@@ -39,16 +39,32 @@ pub(super) fn promotion(out: &mut Findings, reading: &Reading<'_>) -> Promotion 
         return Promotion::default();
     };
     let keys = ["required_stages", "required_telemetry", "acceptance_rule"];
-    out.due(has_keys(map, &keys), 177, "invalid_promotion", "the keys of `promotion` are not the three");
+    out.due(
+        has_keys(map, &keys),
+        177,
+        "invalid_promotion",
+        "the keys of `promotion` are not the three",
+    );
     out.within(178, |out| text(out, map, "acceptance_rule"));
     let items = field(map, "required_stages").list().unwrap_or_default();
-    let names: Vec<&str> = items.iter().filter_map(Value::text).filter(|name| !name.is_empty()).collect();
+    let names: Vec<&str> =
+        items.iter().filter_map(Value::text).filter(|name| !name.is_empty()).collect();
     let whole = !items.is_empty() && names.len() == items.len();
-    out.due(whole, 179, "invalid_required_stages", "`required_stages` is not an array of stage names");
+    out.due(
+        whole,
+        179,
+        "invalid_required_stages",
+        "`required_stages` is not an array of stage names",
+    );
     let mut stages: Vec<String> = Vec::new();
     for name in names {
         let new = !stages.iter().any(|known| known == name);
-        out.due(new, 180, "duplicate_required_stage", format!("the stage `{name}` is required twice"));
+        out.due(
+            new,
+            180,
+            "duplicate_required_stage",
+            format!("the stage `{name}` is required twice"),
+        );
         out.due(is_unit(name), 181, "invalid_required_stage", format!("`{name}` names no stage"));
         if new {
             stages.push(name.to_owned());
@@ -58,16 +74,29 @@ pub(super) fn promotion(out: &mut Findings, reading: &Reading<'_>) -> Promotion 
     Promotion { stages, telemetry }
 }
 
-fn telemetry(out: &mut Findings, value: &Value, stages: &[String]) -> BTreeMap<String, Vec<String>> {
+fn telemetry(
+    out: &mut Findings,
+    value: &Value,
+    stages: &[String],
+) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::new();
     let map = value.map().filter(|map| is_keyed_by(map, stages.iter().map(String::as_str)));
     if map.is_none() {
-        out.find(182, "invalid_required_telemetry", "`required_telemetry` is not keyed by exactly the stages");
+        out.find(
+            182,
+            "invalid_required_telemetry",
+            "`required_telemetry` is not keyed by exactly the stages",
+        );
     }
     for (stage, value) in value.map().into_iter().flatten() {
         let metrics = out.within(183, |out| strings(out, value, stage, Amount::Some));
         for metric in &metrics {
-            out.due(is_unit(metric), 184, "invalid_telemetry_id", format!("`{metric}` names no metric"));
+            out.due(
+                is_unit(metric),
+                184,
+                "invalid_telemetry_id",
+                format!("`{metric}` names no metric"),
+            );
         }
         found.insert(stage.clone(), metrics);
     }
@@ -85,17 +114,36 @@ pub(super) struct Gate<'g> {
 
 pub(super) fn acceptance(out: &mut Findings, stages: &[String], gate: Gate<'_>) {
     let known = stages.iter().any(|stage| stage == gate.acceptance);
-    out.due(known, 185, "acceptance_stage_missing", format!("`{}` is not a required stage", gate.acceptance));
+    out.due(
+        known,
+        185,
+        "acceptance_stage_missing",
+        format!("`{}` is not a required stage", gate.acceptance),
+    );
     let first = stages.first().is_some_and(|stage| stage == gate.acceptance);
-    out.due(!(gate.sealed && first), 186, "sealed_gate_without_development_stage", "a sealed gate cannot be the first stage");
+    out.due(
+        !(gate.sealed && first),
+        186,
+        "sealed_gate_without_development_stage",
+        "a sealed gate cannot be the first stage",
+    );
 }
 
 const FINAL: [&str; 6] = [
-    "stage", "required_telemetry", "minimum_value", "maximum_value", "comparable_to_acceptance_split",
+    "stage",
+    "required_telemetry",
+    "minimum_value",
+    "maximum_value",
+    "comparable_to_acceptance_split",
     "maximum_regression",
 ];
 
-pub(super) fn final_test(out: &mut Findings, reading: &Reading<'_>, objective: &Objective, stages: &[String]) -> Option<FinalTest> {
+pub(super) fn final_test(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    objective: &Objective,
+    stages: &[String],
+) -> Option<FinalTest> {
     let code = "invalid_final_test";
     let value = reading.part("final_test");
     if value.is_null() {
@@ -109,18 +157,40 @@ pub(super) fn final_test(out: &mut Findings, reading: &Reading<'_>, objective: &
     let stage = out.within(189, |out| text(out, map, "stage")).unwrap_or_default();
     out.due(stage.is_empty() || is_unit(stage), 190, code, format!("`{stage}` names no stage"));
     let disjoint = !stages.iter().any(|known| known == stage);
-    out.due(disjoint, 191, "final_test_not_disjoint", format!("the final stage `{stage}` is a required stage"));
-    let telemetry = out.within(192, |out| strings(out, field(map, "required_telemetry"), "required_telemetry", Amount::Some));
+    out.due(
+        disjoint,
+        191,
+        "final_test_not_disjoint",
+        format!("the final stage `{stage}` is a required stage"),
+    );
+    let telemetry = out.within(192, |out| {
+        strings(out, field(map, "required_telemetry"), "required_telemetry", Amount::Some)
+    });
     for metric in &telemetry {
-        out.due(is_unit(metric), 193, "invalid_telemetry_id", format!("`{metric}` names no metric"));
+        out.due(
+            is_unit(metric),
+            193,
+            "invalid_telemetry_id",
+            format!("`{metric}` names no metric"),
+        );
     }
     let (minimum, maximum) = (field(map, "minimum_value"), field(map, "maximum_value"));
     if objective.maximize {
         let right = minimum.finite().is_some() && maximum.is_null();
-        out.due(right, 194, code, "a maximized metric has a finite `minimum_value` and no `maximum_value`");
+        out.due(
+            right,
+            194,
+            code,
+            "a maximized metric has a finite `minimum_value` and no `maximum_value`",
+        );
     } else {
         let right = maximum.finite().is_some() && minimum.is_null();
-        out.due(right, 195, code, "a minimized metric has a finite `maximum_value` and no `minimum_value`");
+        out.due(
+            right,
+            195,
+            code,
+            "a minimized metric has a finite `maximum_value` and no `minimum_value`",
+        );
     }
     Some(FinalTest {
         stage: stage.to_owned(),
@@ -154,50 +224,101 @@ pub(super) struct Maps {
     pub(super) config: BTreeMap<String, String>,
 }
 
-pub(super) fn resources(out: &mut Findings, reading: &Reading<'_>, stages: &[String], last: Option<&FinalTest>) -> Maps {
+pub(super) fn resources(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    stages: &[String],
+    last: Option<&FinalTest>,
+) -> Maps {
     let last = last.map(|test| test.stage.as_str());
     let all: Vec<&str> = stages.iter().map(String::as_str).chain(last).collect();
     let empty = Map::new();
     let found = reading.part("stage_resources").map();
     let keyed = found.is_some_and(|map| is_keyed_by(map, all.iter().copied()));
-    out.due(keyed, 199, "invalid_stage_resources", "`stage_resources` is not keyed by exactly the stages");
+    out.due(
+        keyed,
+        199,
+        "invalid_stage_resources",
+        "`stage_resources` is not keyed by exactly the stages",
+    );
     let resources = found.unwrap_or(&empty);
     let (mut manifests, mut capabilities) = (BTreeSet::new(), BTreeSet::new());
     for (stage, value) in resources {
-        let Some(map) = value.map().filter(|map| has_keys(map, &["resource_manifest_sha256", "capability_sha256", "visibility"])) else {
-            out.find(200, "invalid_stage_resources", format!("the resources of `{stage}` are not the three"));
+        let Some(map) = value.map().filter(|map| {
+            has_keys(map, &["resource_manifest_sha256", "capability_sha256", "visibility"])
+        }) else {
+            out.find(
+                200,
+                "invalid_stage_resources",
+                format!("the resources of `{stage}` are not the three"),
+            );
             continue;
         };
         let first = all.first().is_some_and(|first| first == stage);
         let due = if first { "visible" } else { "protected" };
         let right = field(map, "visibility").text() == Some(due);
-        out.due(right, 202, "invalid_stage_visibility", format!("the stage `{stage}` is not `{due}`"));
+        out.due(
+            right,
+            202,
+            "invalid_stage_visibility",
+            format!("the stage `{stage}` is not `{due}`"),
+        );
         for (key, rule, code, seen) in [
-            ("resource_manifest_sha256", 203, "stage_resource_manifests_not_disjoint", &mut manifests),
+            (
+                "resource_manifest_sha256",
+                203,
+                "stage_resource_manifests_not_disjoint",
+                &mut manifests,
+            ),
             ("capability_sha256", 204, "stage_capabilities_not_disjoint", &mut capabilities),
         ] {
             if let Some(found) = out.within(201, |out| digest(out, map, key)) {
-                out.due(seen.insert(found), rule, code, format!("`{key}` of `{stage}` is another stage's too"));
+                out.due(
+                    seen.insert(found),
+                    rule,
+                    code,
+                    format!("`{key}` of `{stage}` is another stage's too"),
+                );
             }
         }
     }
     Maps { access: access(out, reading, &all, resources, last), config: config(out, reading, &all) }
 }
 
-fn access(out: &mut Findings, reading: &Reading<'_>, all: &[&str], resources: &Map, last: Option<&str>) -> BTreeMap<String, String> {
-    let found = digests(out, reading, "stage_access_sha256", all, (205, 206, "invalid_stage_access"));
+fn access(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    all: &[&str],
+    resources: &Map,
+    last: Option<&str>,
+) -> BTreeMap<String, String> {
+    let found =
+        digests(out, reading, "stage_access_sha256", all, (205, 206, "invalid_stage_access"));
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     // In sealed order, so that the final stage comes last and is the one that repeats another's.
     for stage in all {
         let Some(access) = found.get(*stage) else { continue };
         if let Some(resource) = resources.get(*stage) {
             let derived = object_digest(resource) == *access;
-            out.due(derived, 207, "stage_access_derivation_mismatch", format!("the access of `{stage}` is not the digest of its resources"));
+            out.due(
+                derived,
+                207,
+                "stage_access_derivation_mismatch",
+                format!("the access of `{stage}` is not the digest of its resources"),
+            );
         }
         if seen.insert(access, stage).is_some() {
-            out.find(208, "stage_access_not_disjoint", format!("the access of `{stage}` is another stage's too"));
+            out.find(
+                208,
+                "stage_access_not_disjoint",
+                format!("the access of `{stage}` is another stage's too"),
+            );
             if last == Some(*stage) {
-                out.find(209, "final_access_not_disjoint", "the access of the final stage is a promotion stage's too");
+                out.find(
+                    209,
+                    "final_access_not_disjoint",
+                    "the access of the final stage is a promotion stage's too",
+                );
             }
         }
     }
@@ -205,15 +326,27 @@ fn access(out: &mut Findings, reading: &Reading<'_>, all: &[&str], resources: &M
 }
 
 fn config(out: &mut Findings, reading: &Reading<'_>, all: &[&str]) -> BTreeMap<String, String> {
-    let found = digests(out, reading, "stage_config_sha256", all, (210, 211, "invalid_stage_config"));
+    let found =
+        digests(out, reading, "stage_config_sha256", all, (210, 211, "invalid_stage_config"));
     let mut seen = BTreeSet::new();
     for (stage, config) in &found {
-        out.due(seen.insert(config), 212, "stage_config_not_disjoint", format!("the configuration of `{stage}` is another stage's too"));
+        out.due(
+            seen.insert(config),
+            212,
+            "stage_config_not_disjoint",
+            format!("the configuration of `{stage}` is another stage's too"),
+        );
     }
     found
 }
 
-fn digests(out: &mut Findings, reading: &Reading<'_>, key: &str, all: &[&str], (keys, value, code): (u16, u16, &'static str)) -> BTreeMap<String, String> {
+fn digests(
+    out: &mut Findings,
+    reading: &Reading<'_>,
+    key: &str,
+    all: &[&str],
+    (keys, value, code): (u16, u16, &'static str),
+) -> BTreeMap<String, String> {
     let map = reading.part(key).map();
     let keyed = map.is_some_and(|map| is_keyed_by(map, all.iter().copied()));
     out.due(keyed, keys, code, format!("`{key}` is not keyed by exactly the stages"));

@@ -83,7 +83,10 @@ impl Facts {
 
 /// The names in `-z` output; `None` if one is not UTF-8.
 pub(super) fn names(raw: &[u8]) -> Option<Vec<&str>> {
-    raw.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(|name| std::str::from_utf8(name).ok()).collect()
+    raw.split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+        .map(|name| std::str::from_utf8(name).ok())
+        .collect()
 }
 
 /// What a directory needs to know.
@@ -106,7 +109,11 @@ pub fn wanted(whole: &Whole<'_>) -> Wanted {
     let contract = whole.case.contract;
     let mut wanted = Wanted::default();
     let scope = &contract.scope;
-    wanted.scopes = [&scope.writable, &scope.immutable, &scope.generated].into_iter().flatten().cloned().collect();
+    wanted.scopes = [&scope.writable, &scope.immutable, &scope.generated]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     wanted.listings.insert(contract.baseline_commit.clone());
     for attempt in &whole.journal.attempts {
         wanted.listings.insert(attempt.incumbent.clone());

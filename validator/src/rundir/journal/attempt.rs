@@ -24,23 +24,45 @@ pub(super) fn committed(out: &mut Findings, attempt: &mut Attempt, turn: &Turn<'
 pub(super) fn cleared(out: &mut Findings, case: Case<'_>, attempt: &mut Attempt, turn: &Turn<'_>) {
     let legal = attempt.role == Role::Candidate && attempt.phase == Phase::Committed;
     out.due(legal, 425, "journal_order", "only a committed candidate is cleared");
-    out.due(attempt.cleared.is_none(), 426, "duplicate_integrity_clearance", "it was cleared before");
+    out.due(
+        attempt.cleared.is_none(),
+        426,
+        "duplicate_integrity_clearance",
+        "it was cleared before",
+    );
     let late = attempt.launches.iter().any(|launch| case.contract.is_protected(&launch.stage));
     out.due(!late, 427, "late_integrity_clearance", "a protected stage was entered before");
     let same = field(turn.map, "candidate_commit").text() == attempt.commit.as_deref();
-    out.due(same, 428, "integrity_commit_mismatch", "`candidate_commit` is not that of the attempt");
+    out.due(
+        same,
+        428,
+        "integrity_commit_mismatch",
+        "`candidate_commit` is not that of the attempt",
+    );
     let tree = out.within(429, |out| digest(out, turn.map, "evaluated_tree_sha256"));
     let latest = attempt.launches.iter().rev().find(|launch| launch.arm == Some(Arm::Candidate));
     let seen = latest.is_some_and(|launch| tree.is_none_or(|tree| tree == launch.tree_sha256()));
-    out.due(seen, 430, "integrity_tree_mismatch", "it is not the tree of the candidate's last launch");
-    let audits = ["scope_audit", "leakage_audit"].iter().all(|key| field(turn.map, key).text() == Some("pass"));
+    out.due(
+        seen,
+        430,
+        "integrity_tree_mismatch",
+        "it is not the tree of the candidate's last launch",
+    );
+    let audits = ["scope_audit", "leakage_audit"]
+        .iter()
+        .all(|key| field(turn.map, key).text() == Some("pass"));
     out.due(audits, 431, "integrity_clearance_failed", "an audit did not pass");
     let constraints = field(turn.map, "constraint_results");
     let due = &case.contract.objective.hard_constraints;
     let exact = constraints.map().is_some_and(|map| {
         map.len() == due.len() && due.iter().all(|id| map.get(id) == Some(&Value::Bool(true)))
     });
-    out.due(exact, 432, "integrity_constraint_mismatch", "the constraints are not exactly those sealed, all true");
+    out.due(
+        exact,
+        432,
+        "integrity_constraint_mismatch",
+        "the constraints are not exactly those sealed, all true",
+    );
     attempt.cleared = Some(Cleared { constraints: constraints.clone() });
 }
 
@@ -71,7 +93,8 @@ pub(super) fn finalized(
     let missing = rollback_action(attempt) == "revert" && attempt.rollback.is_none();
     out.due(!missing, 579, "rollback_missing", "the rollback that was decided is not recorded");
     let decision = attempt.decided.as_ref().map(|decided| i128::from(decided.seq));
-    let same = decision.is_none_or(|seq| field(turn.map, "decision_seq").is_int(seq, turn.case.equality()));
+    let same = decision
+        .is_none_or(|seq| field(turn.map, "decision_seq").is_int(seq, turn.case.equality()));
     out.due(same, 580, "decision_reference", "`decision_seq` is not that of the decision");
     let index = field(turn.map, "result_index");
     let counted = turn.case.profile().count(index).is_some();
@@ -99,5 +122,6 @@ pub fn rollback_action(attempt: &Attempt) -> &str {
 
 /// Whether a row may stand: the attempt is decided, and rolled back if that was decided.
 pub fn steps_after(attempt: &Attempt) -> bool {
-    attempt.decided.is_some() && (rollback_action(attempt) != "revert" || attempt.rollback.is_some())
+    attempt.decided.is_some()
+        && (rollback_action(attempt) != "revert" || attempt.rollback.is_some())
 }

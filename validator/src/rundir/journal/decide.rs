@@ -41,26 +41,51 @@ pub fn outcome(out: &mut Findings, case: Case<'_>, attempt: &Attempt, found: &Ou
     let lanes = ["confirmed", "incubator", "candidate", "diagnostic"];
     out.due(lanes.contains(&lane.as_str()), 534, "invalid_lane", "`lane` is unknown");
     let maturities = ["complete", "incomplete", "unknown"];
-    out.due(maturities.contains(&maturity.as_str()), 535, "invalid_maturity", "`evidence_maturity` is unknown");
-    out.due(found.accepted.bool().is_some(), 536, "invalid_accepted", "`accepted` is not a boolean");
+    out.due(
+        maturities.contains(&maturity.as_str()),
+        535,
+        "invalid_maturity",
+        "`evidence_maturity` is unknown",
+    );
+    out.due(
+        found.accepted.bool().is_some(),
+        536,
+        "invalid_accepted",
+        "`accepted` is not a boolean",
+    );
     let stages = case.stages(attempt.role);
     let results = stage_results(out, &stages, found.stage_results);
     let has = |word: &str| results.iter().any(|(_, result)| result == word);
     if maturity == "complete" {
-        out.due(!has("unknown"), 540, "illegal_maturity", "evidence is complete only if no stage is unknown");
+        out.due(
+            !has("unknown"),
+            540,
+            "illegal_maturity",
+            "evidence is complete only if no stage is unknown",
+        );
     }
     let accepted = found.accepted.bool() == Some(true);
     let code = "illegal_lane";
     match status.as_str() {
         "keep" => {
             let whole = lane == "confirmed" && maturity == "complete" && accepted;
-            out.due(whole, 541, "illegal_promotion", "what is kept is confirmed, complete and accepted");
+            out.due(
+                whole,
+                541,
+                "illegal_promotion",
+                "what is kept is confirmed, complete and accepted",
+            );
             let passed = results.iter().all(|(_, result)| result == "pass");
             out.due(passed, 542, "illegal_promotion", "what is kept passed every stage");
         }
         "deferred" => {
             out.due(lane == "incubator", 544, code, "what is deferred is in the incubator");
-            out.due(maturity != "complete", 545, "illegal_maturity", "what is deferred is not complete");
+            out.due(
+                maturity != "complete",
+                545,
+                "illegal_maturity",
+                "what is deferred is not complete",
+            );
         }
         "discard" => {
             let known = matches!(lane.as_str(), "candidate" | "diagnostic");
@@ -71,7 +96,12 @@ pub fn outcome(out: &mut Findings, case: Case<'_>, attempt: &Attempt, found: &Ou
         }
         _ => {}
     }
-    out.due(status == "keep" || !accepted, 543, "illegal_acceptance", "only what is kept is accepted");
+    out.due(
+        status == "keep" || !accepted,
+        543,
+        "illegal_acceptance",
+        "only what is kept is accepted",
+    );
     stage_evidence(out, attempt, &stages, &results, found.stage_evidence);
 }
 
@@ -85,36 +115,89 @@ fn stage_results(out: &mut Findings, stages: &[String], value: &Value) -> Vec<(S
         out.find(537, "invalid_stage_results", "`stage_results` is not an object");
         return Vec::new();
     };
-    out.due(has_stages(map, stages), 538, "stage_results_mismatch", "`stage_results` does not have exactly the stages");
+    out.due(
+        has_stages(map, stages),
+        538,
+        "stage_results_mismatch",
+        "`stage_results` does not have exactly the stages",
+    );
     let mut results = Vec::new();
     for stage in stages {
         let result = field(map, stage).text().unwrap_or_default();
         let known = matches!(result, "pass" | "fail" | "unknown");
-        out.due(known, 539, "missing_stage_result", format!("the result of `{stage}` is none of pass, fail, unknown"));
+        out.due(
+            known,
+            539,
+            "missing_stage_result",
+            format!("the result of `{stage}` is none of pass, fail, unknown"),
+        );
         results.push((stage.clone(), result.to_owned()));
     }
     results
 }
 
-fn stage_evidence(out: &mut Findings, attempt: &Attempt, stages: &[String], results: &[(String, String)], value: &Value) {
+fn stage_evidence(
+    out: &mut Findings,
+    attempt: &Attempt,
+    stages: &[String],
+    results: &[(String, String)],
+    value: &Value,
+) {
     let Some(map) = value.map() else {
         return out.find(548, "invalid_stage_evidence", "`stage_evidence` is not an object");
     };
-    out.due(has_stages(map, stages), 549, "stage_evidence_mismatch", "`stage_evidence` does not have exactly the stages");
+    out.due(
+        has_stages(map, stages),
+        549,
+        "stage_evidence_mismatch",
+        "`stage_evidence` does not have exactly the stages",
+    );
     for (stage, result) in results {
         let items = field(map, stage).list();
-        let ids: Vec<&str> = items.into_iter().flatten().filter_map(Value::text).filter(|id| is_safe_id(id)).collect();
+        let ids: Vec<&str> = items
+            .into_iter()
+            .flatten()
+            .filter_map(Value::text)
+            .filter(|id| is_safe_id(id))
+            .collect();
         let whole = items.is_some_and(|items| items.len() == ids.len());
-        out.due(whole, 550, "invalid_stage_evidence", format!("the evidence of `{stage}` is not an array of ids"));
+        out.due(
+            whole,
+            550,
+            "invalid_stage_evidence",
+            format!("the evidence of `{stage}` is not an array of ids"),
+        );
         let distinct: BTreeSet<&str> = ids.iter().copied().collect();
-        out.due(distinct.len() == ids.len(), 551, "duplicate_stage_evidence", format!("the evidence of `{stage}` has an id twice"));
+        out.due(
+            distinct.len() == ids.len(),
+            551,
+            "duplicate_stage_evidence",
+            format!("the evidence of `{stage}` has an id twice"),
+        );
         let conclusive = matches!(result.as_str(), "pass" | "fail");
-        out.due(!conclusive || !ids.is_empty(), 552, "missing_stage_evidence", format!("`{stage}` has a result and no evidence"));
-        out.due(result != "unknown" || ids.is_empty(), 553, "unexpected_stage_evidence", format!("`{stage}` is unknown and has evidence"));
+        out.due(
+            !conclusive || !ids.is_empty(),
+            552,
+            "missing_stage_evidence",
+            format!("`{stage}` has a result and no evidence"),
+        );
+        out.due(
+            result != "unknown" || ids.is_empty(),
+            553,
+            "unexpected_stage_evidence",
+            format!("`{stage}` is unknown and has evidence"),
+        );
         let real = ids.iter().all(|id| {
-            attempt.launches.iter().any(|launch| launch.result_id == *id && launch.stage == *stage && launch.is_complete())
+            attempt.launches.iter().any(|launch| {
+                launch.result_id == *id && launch.stage == *stage && launch.is_complete()
+            })
         });
-        out.due(real, 554, "stage_evidence_mismatch", format!("an id is no completed launch of `{stage}`"));
+        out.due(
+            real,
+            554,
+            "stage_evidence_mismatch",
+            format!("an id is no completed launch of `{stage}`"),
+        );
     }
 }
 
@@ -124,11 +207,21 @@ pub(super) fn decided(out: &mut Findings, case: Case<'_>, attempt: &mut Attempt,
     let status = field(turn.map, "status").text().unwrap_or_default();
     if attempt.launches.is_empty() {
         let plain = matches!(status, "invalid" | "cancelled" | "interrupted");
-        out.due(plain, 557, "decision_without_evaluation", "without launches an attempt is invalid, cancelled or interrupted");
+        out.due(
+            plain,
+            557,
+            "decision_without_evaluation",
+            "without launches an attempt is invalid, cancelled or interrupted",
+        );
         out.within(558, |out| text(out, turn.map, "no_evaluation_reason"));
     } else {
         let evaluated = attempt.phase == Phase::Evaluated;
-        out.due(evaluated || again, 556, "journal_order", "there are launches and they were not evaluated");
+        out.due(
+            evaluated || again,
+            556,
+            "journal_order",
+            "there are launches and they were not evaluated",
+        );
     }
     let found = Outcome {
         status: field(turn.map, "status"),
@@ -145,7 +238,8 @@ pub(super) fn decided(out: &mut Findings, case: Case<'_>, attempt: &mut Attempt,
         text(out, turn.map, "rule_evaluation");
     });
     statuses(out, case, attempt, turn, status);
-    let incumbent_after = out.within(565, |out| oid(out, turn.map, "incumbent_after")).unwrap_or_default();
+    let incumbent_after =
+        out.within(565, |out| oid(out, turn.map, "incumbent_after")).unwrap_or_default();
     let action = field(turn.map, "rollback_action").text().unwrap_or_default();
     consequences(out, case, attempt, turn, (status, incumbent_after, action));
     if !again {
@@ -175,7 +269,12 @@ fn checkpoints(out: &mut Findings, case: Case<'_>, attempt: &Attempt, found: &Ou
         };
         let cited = found.stage_evidence.field(&stage).list().unwrap_or_default();
         let same = cited.iter().map(Value::text).eq(due.iter().map(|id| Some(id.as_str())));
-        out.due(same, 561, code, format!("the evidence of `{stage}` is not that of its checkpoint"));
+        out.due(
+            same,
+            561,
+            code,
+            format!("the evidence of `{stage}` is not that of its checkpoint"),
+        );
     }
 }
 
@@ -183,29 +282,50 @@ fn checkpoints(out: &mut Findings, case: Case<'_>, attempt: &Attempt, found: &Ou
 fn statuses(out: &mut Findings, case: Case<'_>, attempt: &Attempt, turn: &Turn<'_>, status: &str) {
     let unresolved = attempt.is_unresolved();
     if unresolved {
-        let unknown = case.stages(attempt.role).iter().all(|stage| {
-            field(turn.map, "stage_results").field(stage).text() == Some("unknown")
-        });
+        let unknown = case
+            .stages(attempt.role)
+            .iter()
+            .all(|stage| field(turn.map, "stage_results").field(stage).text() == Some("unknown"));
         let closed = status == "interrupted"
             && field(turn.map, "accepted").bool() == Some(false)
             && unknown
             && field(turn.map, "rollback_action").text() == Some("preserve_and_stop");
-        out.due(closed, 567, "invalid_unresolved_decision", "unresolved work is closed as interrupted, all unknown, preserved");
+        out.due(
+            closed,
+            567,
+            "invalid_unresolved_decision",
+            "unresolved work is closed as interrupted, all unknown, preserved",
+        );
     }
     let failures = attempt.failures();
     let aborted = matches!(status, "cancelled" | "interrupted" | "invalid");
     if case.is_own() {
         if let Some(due) = forced(attempt, &super::super::results::overruns(case, attempt)) {
             let right = due.contains(&status);
-            out.due(right, 911, "launch_outcome_mismatch", format!("what became of the launches makes the status {}", due.join(" or ")));
+            out.due(
+                right,
+                911,
+                "launch_outcome_mismatch",
+                format!("what became of the launches makes the status {}", due.join(" or ")),
+            );
         }
         return;
     }
     if !failures.is_empty() && !unresolved {
-        out.due(failures.contains(status), 562, "launch_outcome_mismatch", "a launch failed and the status is none of its outcomes");
+        out.due(
+            failures.contains(status),
+            562,
+            "launch_outcome_mismatch",
+            "a launch failed and the status is none of its outcomes",
+        );
     }
     if attempt.has_aborted() {
-        out.due(aborted, 563, "aborted_launch_promoted", "a launch was aborted, so the attempt is cancelled, interrupted or invalid");
+        out.due(
+            aborted,
+            563,
+            "aborted_launch_promoted",
+            "a launch was aborted, so the attempt is cancelled, interrupted or invalid",
+        );
     }
 }
 
@@ -221,8 +341,10 @@ pub(super) fn forced(attempt: &Attempt, overruns: &[String]) -> Option<Vec<&'sta
     if failures.contains("crash") {
         return Some(vec!["crash"]);
     }
-    let ended: Vec<&'static str> =
-        ["cancelled", "interrupted"].into_iter().filter(|outcome| failures.contains(outcome)).collect();
+    let ended: Vec<&'static str> = ["cancelled", "interrupted"]
+        .into_iter()
+        .filter(|outcome| failures.contains(outcome))
+        .collect();
     if !ended.is_empty() {
         return Some(ended);
     }
@@ -230,7 +352,13 @@ pub(super) fn forced(attempt: &Attempt, overruns: &[String]) -> Option<Vec<&'sta
 }
 
 /// What follows for incumbent and commit (566, 568 to 574).
-fn consequences(out: &mut Findings, case: Case<'_>, attempt: &Attempt, turn: &Turn<'_>, (status, after, action): (&str, &str, &str)) {
+fn consequences(
+    out: &mut Findings,
+    case: Case<'_>,
+    attempt: &Attempt,
+    turn: &Turn<'_>,
+    (status, after, action): (&str, &str, &str),
+) {
     let known = matches!(action, "none" | "revert" | "preserve_and_stop");
     out.due(known, 566, "invalid_rollback_action", "`rollback_action` is unknown");
     if status == "keep" {
@@ -241,23 +369,54 @@ fn consequences(out: &mut Findings, case: Case<'_>, attempt: &Attempt, turn: &Tu
             Role::Baseline | Role::Final => &attempt.incumbent,
         };
         let right = after == due && action == "none";
-        out.due(right, 569, "invalid_keep_decision", "what is kept becomes the incumbent, and nothing is rolled back");
+        out.due(
+            right,
+            569,
+            "invalid_keep_decision",
+            "what is kept becomes the incumbent, and nothing is rolled back",
+        );
         return;
     }
-    out.due(after == attempt.incumbent, 570, "invalid_incumbent", "what is not kept leaves the incumbent");
+    out.due(
+        after == attempt.incumbent,
+        570,
+        "invalid_incumbent",
+        "what is not kept leaves the incumbent",
+    );
     match attempt.role {
         Role::Candidate if attempt.commit.is_none() => {
-            out.due(action != "revert", 571, "invalid_precommit_rollback", "there is no commit to revert");
+            out.due(
+                action != "revert",
+                571,
+                "invalid_precommit_rollback",
+                "there is no commit to revert",
+            );
         }
         Role::Candidate => {
-            out.due(action != "none", 572, "missing_rollback_action", "the candidate's commit is neither reverted nor preserved");
+            out.due(
+                action != "none",
+                572,
+                "missing_rollback_action",
+                "the candidate's commit is neither reverted nor preserved",
+            );
         }
         Role::Final => {
             // Unresolved work of a final attempt must be preserved (L10).
-            let preserved = case.is_own() && attempt.is_unresolved() && action == "preserve_and_stop";
-            out.due(action == "none" || preserved, 573, "invalid_final_rollback", "a final attempt changed nothing");
+            let preserved =
+                case.is_own() && attempt.is_unresolved() && action == "preserve_and_stop";
+            out.due(
+                action == "none" || preserved,
+                573,
+                "invalid_final_rollback",
+                "a final attempt changed nothing",
+            );
             let lane = field(turn.map, "lane").text() == Some("diagnostic");
-            out.due(lane, 574, "invalid_final_lane", "a final attempt that is not kept is `diagnostic`");
+            out.due(
+                lane,
+                574,
+                "invalid_final_lane",
+                "a final attempt that is not kept is `diagnostic`",
+            );
         }
         Role::Baseline => {
             let revert = case.is_own() && action == "revert";

@@ -29,14 +29,35 @@ pub struct Turn<'t> {
 }
 
 const NAMES: [&str; 20] = [
-    "stop_requested", "run_stopped", "prepared", "committed", "integrity_cleared", "launch_intent", "launched",
-    "launch_aborted", "launch_unresolved", "launch_finished", "cleanup_confirmed", "cleanup_unresolved",
-    "evidence_published", "stage_completed", "plan_tail_cancelled", "evaluated", "decided", "rolled_back",
-    "finalized", "",
+    "stop_requested",
+    "run_stopped",
+    "prepared",
+    "committed",
+    "integrity_cleared",
+    "launch_intent",
+    "launched",
+    "launch_aborted",
+    "launch_unresolved",
+    "launch_finished",
+    "cleanup_confirmed",
+    "cleanup_unresolved",
+    "evidence_published",
+    "stage_completed",
+    "plan_tail_cancelled",
+    "evaluated",
+    "decided",
+    "rolled_back",
+    "finalized",
+    "",
 ];
 
 /// Judges the envelope; `None` if nobody can say what the event is.
-pub(super) fn open<'t>(out: &mut Findings, case: Case<'t>, journal: &mut Journal, event: &'t Value) -> Option<Turn<'t>> {
+pub(super) fn open<'t>(
+    out: &mut Findings,
+    case: Case<'t>,
+    journal: &mut Journal,
+    event: &'t Value,
+) -> Option<Turn<'t>> {
     let map = event.map()?;
     let seq = journal.count;
     out.within(371, |out| schema_version(out, map, case.profile(), 1));
@@ -44,7 +65,12 @@ pub(super) fn open<'t>(out: &mut Findings, case: Case<'t>, journal: &mut Journal
     out.due(numbered, 372, "journal_sequence", format!("`seq` is not {seq}"));
     let at = out.within(373, |out| time(out, map, "at"));
     if let (Some(at), Some(last)) = (at, journal.last_at) {
-        out.due(at >= last, 374, "journal_time_regression", "`at` is before that of the event before");
+        out.due(
+            at >= last,
+            374,
+            "journal_time_regression",
+            "`at` is before that of the event before",
+        );
     }
     journal.last_at = at.or(journal.last_at);
     let same = field(map, "contract_sha256").text() == Some(case.contract.sha256.as_ref());
@@ -65,7 +91,9 @@ fn deadline(out: &mut Findings, case: Case<'_>, name: &str, at: Option<Instant>)
         "launch_intent" | "launched" => {
             out.due(!late, 377, "launch_after_deadline", "the deadline has passed");
         }
-        "launch_finished" if late => out.warn(802, "operational_overrun", "the launch ended after the deadline"),
+        "launch_finished" if late => {
+            out.warn(802, "operational_overrun", "the launch ended after the deadline")
+        }
         _ => {}
     }
 }
@@ -99,11 +127,20 @@ pub(super) fn named<'t>(out: &mut Findings, turn: &Turn<'t>) -> Named<'t> {
 pub(super) fn identity(out: &mut Findings, journal: &Journal, turn: &Turn<'_>) {
     let named = named(out, turn);
     let Some(open) = journal.open() else {
-        return out.find(382, "event_without_attempt", format!("no attempt is open for `{}`", turn.name));
+        return out.find(
+            382,
+            "event_without_attempt",
+            format!("no attempt is open for `{}`", turn.name),
+        );
     };
     let same = open.id == named.attempt
         && open.experiment == named.experiment
         && turn.case.equality().holds(&open.iteration, named.iteration)
         && open.role_word == named.role;
-    out.due(same, 383, "attempt_identity_drift", format!("the open attempt is `{}` of `{}`", open.id, open.experiment));
+    out.due(
+        same,
+        383,
+        "attempt_identity_drift",
+        format!("the open attempt is `{}` of `{}`", open.id, open.experiment),
+    );
 }

@@ -21,7 +21,8 @@ pub use attempt::{rollback_action, steps_after};
 pub use decide::{Outcome, outcome};
 pub use envelope::Turn;
 pub use state::{
-    Attempt, Checkpoint, Decided, Finalized, Launch, LaunchState, Phase, Published, Stop, StopKind, Stopped,
+    Attempt, Checkpoint, Decided, Finalized, Launch, LaunchState, Phase, Published, Stop, StopKind,
+    Stopped,
 };
 
 use super::{
@@ -44,7 +45,10 @@ pub struct History {
 impl History {
     /// The commit of an attempt that was confirmed in one of the first rows.
     pub fn commit_of(&self, attempt: &str, rows: usize) -> Option<&str> {
-        self.confirmed.get(attempt).filter(|(row, _)| *row < rows).map(|(_, commit)| commit.as_str())
+        self.confirmed
+            .get(attempt)
+            .filter(|(row, _)| *row < rows)
+            .map(|(_, commit)| commit.as_str())
     }
 
     /// Whether a result is one of the first rows'.
@@ -99,7 +103,13 @@ impl Journal {
         }
     }
 
-    fn attempt_event(&mut self, out: &mut Findings, case: Case<'_>, turn: &Turn<'_>, prefix: &dyn Fn() -> String) {
+    fn attempt_event(
+        &mut self,
+        out: &mut Findings,
+        case: Case<'_>,
+        turn: &Turn<'_>,
+        prefix: &dyn Fn() -> String,
+    ) {
         envelope::identity(out, self, turn);
         if self.open.is_none() {
             return;

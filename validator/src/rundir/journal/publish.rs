@@ -2,7 +2,10 @@
 
 use super::{
     super::{
-        artifacts::{Case, evidence::{self, repetition}},
+        artifacts::{
+            Case,
+            evidence::{self, repetition},
+        },
         bytes::{Value, object_digest},
         fields::{Due, digest, field, reference},
         findings::Findings,
@@ -12,22 +15,43 @@ use super::{
     receipts::find,
 };
 
-pub(super) fn published(out: &mut Findings, case: Case<'_>, attempt: &mut Attempt, turn: &Turn<'_>) {
+pub(super) fn published(
+    out: &mut Findings,
+    case: Case<'_>,
+    attempt: &mut Attempt,
+    turn: &Turn<'_>,
+) {
     let open = matches!(attempt.phase, Phase::Prepared | Phase::Committed);
     let over: Vec<String> = attempt.checkpoints.keys().cloned().collect();
     let Some(launch) = find(out, attempt, turn) else { return };
     let legal = launch.is_complete() && launch.published.is_none();
-    out.due(legal, 501, "journal_order", "the launch did not complete and leave nothing, or was published before");
+    out.due(
+        legal,
+        501,
+        "journal_order",
+        "the launch did not complete and leave nothing, or was published before",
+    );
     let in_time = open && !over.contains(&launch.stage);
-    out.due(in_time, 502, "late_evidence_publication", "the attempt was evaluated, or the stage is over");
+    out.due(
+        in_time,
+        502,
+        "late_evidence_publication",
+        "the attempt was evaluated, or the stage is over",
+    );
     let (evidence, log) = (field(turn.map, "result_artifact"), field(turn.map, "log"));
     let repeated = out.within(504, |out| digest(out, turn.map, "repetition_sha256"));
     if let Some(object) = artifacts(out, case, launch, (evidence, log)) {
         content(out, case, launch, &object);
         if let Some(repeated) = repeated {
             let [config, state, tree] = &launch.references;
-            let due = object_digest(&repetition(object.map(), [evidence, log, config, state, tree]));
-            out.due(due == repeated, 512, "published_repetition_digest_mismatch", format!("the repetition hashes to {due}"));
+            let due =
+                object_digest(&repetition(object.map(), [evidence, log, config, state, tree]));
+            out.due(
+                due == repeated,
+                512,
+                "published_repetition_digest_mismatch",
+                format!("the repetition hashes to {due}"),
+            );
         }
     }
     if legal {
@@ -41,8 +65,14 @@ pub(super) fn published(out: &mut Findings, case: Case<'_>, attempt: &mut Attemp
 }
 
 /// Evidence and log, which hold the same value (503, 505, 506).
-fn artifacts(out: &mut Findings, case: Case<'_>, launch: &Launch, (evidence, log): (&Value, &Value)) -> Option<Object> {
-    let paths = [format!("evidence/{}.json", launch.result_id), format!("logs/{}.log", launch.result_id)];
+fn artifacts(
+    out: &mut Findings,
+    case: Case<'_>,
+    launch: &Launch,
+    (evidence, log): (&Value, &Value),
+) -> Option<Object> {
+    let paths =
+        [format!("evidence/{}.json", launch.result_id), format!("logs/{}.log", launch.result_id)];
     let [evidence_path, log_path] = &paths;
     let (evidence, log) = out.within(503, |out| {
         (
@@ -58,7 +88,12 @@ fn artifacts(out: &mut Findings, case: Case<'_>, launch: &Launch, (evidence, log
     let log = log.and_then(|reference| out.within(505, |out| reference.object(out)));
     if let (Some(object), Some(log)) = (&object, &log) {
         let same = case.equality().holds(object.value(), log.value());
-        out.due(same, 506, "extractor_output_mismatch", "the log does not hold the value of the evidence");
+        out.due(
+            same,
+            506,
+            "extractor_output_mismatch",
+            "the log does not hold the value of the evidence",
+        );
     }
     object
 }
@@ -68,17 +103,38 @@ fn content(out: &mut Findings, case: Case<'_>, launch: &Launch, object: &Object)
     let map = object.map();
     for (key, due) in &launch.identity {
         let same = case.equality().holds(field(map, key), due);
-        out.due(same, 508, "published_evidence_identity_mismatch", format!("`{key}` is not that of the intent"));
+        out.due(
+            same,
+            508,
+            "published_evidence_identity_mismatch",
+            format!("`{key}` is not that of the intent"),
+        );
     }
-    let evaluator = field(map, "evaluator_sha256").text() == Some(&case.contract.evaluation.evaluator_sha256);
-    out.due(evaluator, 509, "evaluator_digest_mismatch", "the evaluator is not that of the contract");
+    let evaluator =
+        field(map, "evaluator_sha256").text() == Some(&case.contract.evaluation.evaluator_sha256);
+    out.due(
+        evaluator,
+        509,
+        "evaluator_digest_mismatch",
+        "the evaluator is not that of the contract",
+    );
     let metrics = field(map, "metrics");
     let metric = metrics.field(&case.contract.objective.primary_metric);
     let value = field(map, "primary_value");
     let same = metric.finite().is_some() && case.equality().holds(metric, value);
-    out.due(same, 510, "published_primary_metric_mismatch", "the primary metric is missing or not `primary_value`");
+    out.due(
+        same,
+        510,
+        "published_primary_metric_mismatch",
+        "the primary metric is missing or not `primary_value`",
+    );
     for name in case.telemetry(&launch.stage) {
         let finite = metrics.field(name).finite().is_some();
-        out.due(finite, 511, "missing_published_telemetry", format!("the stage requires a finite `{name}`"));
+        out.due(
+            finite,
+            511,
+            "missing_published_telemetry",
+            format!("the stage requires a finite `{name}`"),
+        );
     }
 }

@@ -1,13 +1,48 @@
 //! Closed events, in `rp`'s own version (L5).
 
-use super::{
-    super::findings::Findings,
-    Turn,
-};
+use super::{super::findings::Findings, Turn};
 
 const ENVELOPE: [&str; 5] = ["schema_version", "seq", "at", "event", "contract_sha256"];
 const ATTEMPT: [&str; 4] = ["attempt_id", "experiment_id", "iteration", "role"];
 const LAUNCH: [&str; 3] = ["launch_id", "result_id", "launch_ordinal"];
+
+const INTENT: [&str; 22] = [
+    "stage",
+    "arm",
+    "phase",
+    "pair_id",
+    "seed",
+    "input_id",
+    "workspace_id",
+    "workspace",
+    "allocation",
+    "timeout_seconds",
+    "stage_access_sha256",
+    "effective_config_sha256",
+    "generated_state_sha256",
+    "evaluated_commit",
+    "invocation_sha256",
+    "evaluated_tree_sha256",
+    "effective_config",
+    "generated_state",
+    "evaluated_tree_snapshot",
+    "admission_sha256",
+    "cwd",
+    "log_partial_path",
+];
+const DECIDED: [&str; 11] = [
+    "status",
+    "lane",
+    "evidence_maturity",
+    "accepted",
+    "stage_results",
+    "stage_evidence",
+    "reason",
+    "rule_evaluation",
+    "incumbent_after",
+    "rollback_action",
+    "no_evaluation_reason",
+];
 
 /// The events of an attempt that are about a launch.
 fn is_about_launch(name: &str) -> bool {
@@ -17,17 +52,33 @@ fn is_about_launch(name: &str) -> bool {
 /// The fields of an event beyond envelope, attempt and launch.
 fn own_fields(name: &str) -> &'static [&'static str] {
     match name {
-        "stop_requested" => &["source", "reason", "rule_evaluation", "stop_kind", "final_test_skip_authorized"],
-        "run_stopped" => &["reason", "final_incumbent_commit", "final_head_commit", "unresolved_cleanup", "unresolved_recovery"],
-        "prepared" => &["incumbent_commit", "pre_attempt_head_commit", "design", "launch_plan", "admission", "prior_boundary"],
-        "committed" => &["candidate_commit"],
-        "integrity_cleared" => &["candidate_commit", "evaluated_tree_sha256", "scope_audit", "leakage_audit", "constraint_results"],
-        "launch_intent" => &[
-            "stage", "arm", "phase", "pair_id", "seed", "input_id", "workspace_id", "workspace", "allocation",
-            "timeout_seconds", "stage_access_sha256", "effective_config_sha256", "generated_state_sha256",
-            "evaluated_commit", "invocation_sha256", "evaluated_tree_sha256", "effective_config", "generated_state",
-            "evaluated_tree_snapshot", "admission_sha256", "cwd", "log_partial_path",
+        "stop_requested" => {
+            &["source", "reason", "rule_evaluation", "stop_kind", "final_test_skip_authorized"]
+        }
+        "run_stopped" => &[
+            "reason",
+            "final_incumbent_commit",
+            "final_head_commit",
+            "unresolved_cleanup",
+            "unresolved_recovery",
         ],
+        "prepared" => &[
+            "incumbent_commit",
+            "pre_attempt_head_commit",
+            "design",
+            "launch_plan",
+            "admission",
+            "prior_boundary",
+        ],
+        "committed" => &["candidate_commit"],
+        "integrity_cleared" => &[
+            "candidate_commit",
+            "evaluated_tree_sha256",
+            "scope_audit",
+            "leakage_audit",
+            "constraint_results",
+        ],
+        "launch_intent" => &INTENT,
         "launched" => &["pid", "pgid", "process_start_id", "external_job_id"],
         "launch_aborted" => &["absence_verified", "reason"],
         "launch_unresolved" | "cleanup_unresolved" => &["fence_applied", "reason"],
@@ -37,10 +88,7 @@ fn own_fields(name: &str) -> &'static [&'static str] {
         "stage_completed" => &["stage", "outcome", "result_ids", "rule_evaluation"],
         "plan_tail_cancelled" => &["from_ordinal", "cancelled_ordinals", "reason"],
         "evaluated" => &["result_ids"],
-        "decided" => &[
-            "status", "lane", "evidence_maturity", "accepted", "stage_results", "stage_evidence", "reason",
-            "rule_evaluation", "incumbent_after", "rollback_action", "no_evaluation_reason",
-        ],
+        "decided" => &DECIDED,
         "rolled_back" => &["rollback_commit", "restored_incumbent_commit"],
         "finalized" => &["decision_seq", "result_index", "result_sha256", "boundary_path"],
         _ => &[],
@@ -58,7 +106,8 @@ pub(super) fn closed(out: &mut Findings, turn: &Turn<'_>) {
         due.extend(LAUNCH);
     }
     due.extend(own_fields(turn.name));
-    let missing = due.iter().find(|key| **key != "no_evaluation_reason" && !turn.map.contains_key(**key));
+    let missing =
+        due.iter().find(|key| **key != "no_evaluation_reason" && !turn.map.contains_key(**key));
     let extra = turn.map.keys().find(|key| !due.contains(&key.as_str()));
     if let Some(key) = missing {
         out.find(901, "event_schema_mismatch", format!("`{}` lacks `{key}`", turn.name));

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{
-    artifacts::{Arm, Role, admission::Admission, design::Design, plan::Plan, workspace::Workspace},
+    artifacts::{
+        Arm, Role, admission::Admission, design::Design, plan::Plan, workspace::Workspace,
+    },
     bytes::Value,
     fields::Usage,
     scalar::Instant,
@@ -261,7 +263,12 @@ impl Attempt {
     /// The same of one stage.
     pub fn admissible_in(&self, stage: Option<&str>) -> Vec<&str> {
         let inside = |launch: &&Launch| stage.is_none_or(|stage| launch.stage == stage);
-        self.launches.iter().filter(inside).filter(|launch| launch.is_admissible()).map(|launch| launch.result_id.as_str()).collect()
+        self.launches
+            .iter()
+            .filter(inside)
+            .filter(|launch| launch.is_admissible())
+            .map(|launch| launch.result_id.as_str())
+            .collect()
     }
 
     /// The phase in which launches are made.

@@ -26,9 +26,18 @@ pub(super) fn acceptance(out: &mut Findings, row: &Reading<'_>, earlier: &Earlie
         None
     };
     if row.is_keep() {
-        let minimum = if row.case.contract.measurement.noisy { row.case.contract.measurement.minimum } else { 1 };
+        let minimum = if row.case.contract.measurement.noisy {
+            row.case.contract.measurement.minimum
+        } else {
+            1
+        };
         let enough = i128::try_from(values.len()).unwrap_or(i128::MAX) >= minimum;
-        out.due(enough, 718, "insufficient_repetitions", format!("what is kept has at least {minimum} values"));
+        out.due(
+            enough,
+            718,
+            "insufficient_repetitions",
+            format!("what is kept has at least {minimum} values"),
+        );
     }
     aggregate(out, row, &values, value);
     if row.is_keep() {
@@ -66,36 +75,79 @@ fn citations(out: &mut Findings, row: &Reading<'_>) {
             .filter(|map| field(map, "result_id").text().is_some_and(|id| cited.contains(&id)))
             .collect();
         let telemetry = row.case.telemetry(&stage);
-        let finite = found.iter().all(|map| telemetry.iter().all(|name| field(map, "metrics").field(name).finite().is_some()));
-        out.due(finite, 701, "missing_required_telemetry", format!("a result of `{stage}` lacks finite telemetry"));
-        let own = found.iter().any(|map| field(map, "arm").text().and_then(Arm::of) == Some(row.role.target()));
-        out.due(own, 702, "stage_arm_evidence_missing", format!("`{stage}` cites nothing of the arm that it is about"));
+        let finite = found.iter().all(|map| {
+            telemetry.iter().all(|name| field(map, "metrics").field(name).finite().is_some())
+        });
+        out.due(
+            finite,
+            701,
+            "missing_required_telemetry",
+            format!("a result of `{stage}` lacks finite telemetry"),
+        );
+        let own = found
+            .iter()
+            .any(|map| field(map, "arm").text().and_then(Arm::of) == Some(row.role.target()));
+        out.due(
+            own,
+            702,
+            "stage_arm_evidence_missing",
+            format!("`{stage}` cites nothing of the arm that it is about"),
+        );
         if row.is_keep() && row.case.contract.is_protected(&stage) {
             let receipted = cited.iter().all(|id| queries(row, id) >= 1);
-            out.due(receipted, 703, "unreceipted_gate_evidence", format!("a result of `{stage}` has no receipt of a query"));
+            out.due(
+                receipted,
+                703,
+                "unreceipted_gate_evidence",
+                format!("a result of `{stage}` has no receipt of a query"),
+            );
         }
     }
 }
 
 fn queries(row: &Reading<'_>, id: &str) -> i128 {
-    let launch = row.attempt.and_then(|attempt| attempt.launches.iter().find(|launch| launch.result_id == id));
-    launch.and_then(|launch| launch.usage.as_ref()).map_or(0, |usage| amount(usage, "validation_queries"))
+    let launch = row
+        .attempt
+        .and_then(|attempt| attempt.launches.iter().find(|launch| launch.result_id == id));
+    launch
+        .and_then(|launch| launch.usage.as_ref())
+        .map_or(0, |usage| amount(usage, "validation_queries"))
 }
 
 /// The row's value is the aggregate (719 to 722).
 fn aggregate(out: &mut Findings, row: &Reading<'_>, values: &[f64], found: Option<f64>) {
     let aggregation = row.case.contract.measurement.aggregation;
     let single = aggregation != Aggregation::Single || values.len() <= 1;
-    out.due(single, 719, "aggregation_input_mismatch", format!("{} values are aggregated as `single`", values.len()));
+    out.due(
+        single,
+        719,
+        "aggregation_input_mismatch",
+        format!("{} values are aggregated as `single`", values.len()),
+    );
     let code = "aggregate_metric_mismatch";
     let Some(due) = aggregated(aggregation, values) else {
-        out.due(row.get("primary_value").is_null(), 720, code, "there is a value and no evidence for it");
+        out.due(
+            row.get("primary_value").is_null(),
+            720,
+            code,
+            "there is a value and no evidence for it",
+        );
         return;
     };
-    out.due(found.is_some_and(|found| is_close(found, due)), 721, code, format!("the aggregate is {due}"));
+    out.due(
+        found.is_some_and(|found| is_close(found, due)),
+        721,
+        code,
+        format!("the aggregate is {due}"),
+    );
     let stage = row.case.deciding_stage(row.role);
     let split = row.get("split_metrics").field(stage).finite();
-    out.due(split.is_some_and(|split| is_close(split, due)), 722, "split_metric_mismatch", format!("the entry of `{stage}` is not {due}"));
+    out.due(
+        split.is_some_and(|split| is_close(split, due)),
+        722,
+        "split_metric_mismatch",
+        format!("the entry of `{stage}` is not {due}"),
+    );
 }
 
 /// One value of many; `None` of none.
@@ -109,7 +161,9 @@ fn aggregated(aggregation: Aggregation, values: &[f64]) -> Option<f64> {
         Aggregation::Min => sorted.first().copied(),
         Aggregation::Max => sorted.last().copied(),
         Aggregation::Median if sorted.len() % 2 == 1 => sorted.get(middle).copied(),
-        Aggregation::Median => Some(f64::midpoint(*sorted.get(middle.checked_sub(1)?)?, *sorted.get(middle)?)),
+        Aggregation::Median => {
+            Some(f64::midpoint(*sorted.get(middle.checked_sub(1)?)?, *sorted.get(middle)?))
+        }
     }
 }
 
@@ -129,26 +183,47 @@ pub(super) fn gain(case: Case<'_>, value: f64, than: f64) -> f64 {
 }
 
 /// What is kept is better, or passes the final test (723 to 730).
-fn kept(out: &mut Findings, row: &Reading<'_>, earlier: &Earlier, (value, improvement): (Option<f64>, Option<f64>)) {
+fn kept(
+    out: &mut Findings,
+    row: &Reading<'_>,
+    earlier: &Earlier,
+    (value, improvement): (Option<f64>, Option<f64>),
+) {
     match row.role {
         Role::Baseline => {}
         Role::Candidate => {
-            let own = row.repetitions().iter().any(|map| field(map, "arm").text() == Some("candidate"));
-            out.due(own, 730, "promotion_without_candidate_evidence", "nothing of the candidate was measured");
+            let own =
+                row.repetitions().iter().any(|map| field(map, "arm").text() == Some("candidate"));
+            out.due(
+                own,
+                730,
+                "promotion_without_candidate_evidence",
+                "nothing of the candidate was measured",
+            );
             candidate(out, row, earlier, (value, improvement));
         }
         Role::Final => last(out, row, earlier, value),
     }
 }
 
-fn candidate(out: &mut Findings, row: &Reading<'_>, earlier: &Earlier, (value, improvement): (Option<f64>, Option<f64>)) {
+fn candidate(
+    out: &mut Findings,
+    row: &Reading<'_>,
+    earlier: &Earlier,
+    (value, improvement): (Option<f64>, Option<f64>),
+) {
     let code = "primary_acceptance_failed";
     let delta = row.case.contract.objective.minimum_delta;
     if row.case.contract.measurement.noisy {
         match improvement {
             None => out.find(723, code, "the pairs give no improvement"),
             Some(found) => {
-                out.due(found >= delta, 724, code, format!("the improvement {found} is below {delta}"));
+                out.due(
+                    found >= delta,
+                    724,
+                    code,
+                    format!("the improvement {found} is below {delta}"),
+                );
             }
         }
         return;
@@ -189,6 +264,10 @@ fn contradicted(out: &mut Findings, row: &Reading<'_>, earlier: &Earlier, value:
         gain(row.case, value, before) >= row.case.contract.objective.minimum_delta
     });
     if row.role == Role::Candidate && !row.case.contract.measurement.noisy && passed && better {
-        out.warn(907, "discard_contradicts_arithmetic", "every stage passed and the improvement suffices, and it was discarded");
+        out.warn(
+            907,
+            "discard_contradicts_arithmetic",
+            "every stage passed and the improvement suffices, and it was discarded",
+        );
     }
 }

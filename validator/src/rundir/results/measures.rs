@@ -16,38 +16,93 @@ pub(super) fn measures(out: &mut Findings, row: &Reading<'_>) {
     let metric = row.get("primary_metric").text() == Some(&contract.objective.primary_metric);
     out.due(metric, 615, "primary_metric_mismatch", "the metric is not that of the contract");
     let value = row.get("primary_value");
-    out.due(value.is_null() || value.finite().is_some(), 616, "invalid_metric", "`primary_value` is neither null nor finite");
-    for key in ["split_metrics", "secondary_metrics", "counterexample_results", "constraint_results"] {
-        out.due(row.get(key).map().is_some(), 617, "invalid_field", format!("`{key}` is not an object"));
+    out.due(
+        value.is_null() || value.finite().is_some(),
+        616,
+        "invalid_metric",
+        "`primary_value` is neither null nor finite",
+    );
+    for key in
+        ["split_metrics", "secondary_metrics", "counterexample_results", "constraint_results"]
+    {
+        out.due(
+            row.get(key).map().is_some(),
+            617,
+            "invalid_field",
+            format!("`{key}` is not an object"),
+        );
         out.within(618, |out| finite(out, row.get(key), key));
     }
     let counterexamples = row.get("counterexample_results");
     let ids = contract.counterexamples.iter().map(String::as_str).collect();
-    verdicts(out, counterexamples, &ids, [(619, "missing_counterexample_result"), (620, "unexpected_counterexample_result"), (621, "invalid_counterexample_result")]);
+    verdicts(
+        out,
+        counterexamples,
+        &ids,
+        [
+            (619, "missing_counterexample_result"),
+            (620, "unexpected_counterexample_result"),
+            (621, "invalid_counterexample_result"),
+        ],
+    );
     let constraints = row.get("constraint_results");
     let ids = contract.objective.hard_constraints.iter().map(String::as_str).collect();
-    verdicts(out, constraints, &ids, [(622, "missing_constraint_result"), (623, "unexpected_constraint_result"), (624, "invalid_constraint_result")]);
-    let audit = row.get("leakage_audit").text().unwrap_or_default();
-    if row.is_keep() {
-        let code = "illegal_promotion";
-        out.due(value.finite().is_some(), 625, code, "what is kept has a finite value");
-        out.due(are_true(constraints), 626, code, "a constraint does not hold");
-        out.due(are_true(counterexamples), 627, code, "a counterexample does not hold");
-        out.due(audit == "pass", 628, code, "the leakage audit did not pass");
-    }
+    verdicts(
+        out,
+        constraints,
+        &ids,
+        [
+            (622, "missing_constraint_result"),
+            (623, "unexpected_constraint_result"),
+            (624, "invalid_constraint_result"),
+        ],
+    );
+    promotion(out, row);
     let same = row.get("aggregation").text() == Some(contract.measurement.aggregation.name());
     out.due(same, 629, "aggregation_mismatch", "the aggregation is not that of the contract");
     let duration = row.get("duration_seconds").finite().is_some_and(|seconds| seconds >= 0.0);
-    out.due(duration, 630, "invalid_duration", "`duration_seconds` is negative or no finite number");
+    out.due(
+        duration,
+        630,
+        "invalid_duration",
+        "`duration_seconds` is negative or no finite number",
+    );
     queries(out, row);
-    out.due(matches!(audit, "pass" | "fail" | "not_run"), 635, "invalid_leakage_audit", "`leakage_audit` is unknown");
-    clearance(out, row, audit);
+    clearance(out, row);
     finding(out, row);
     let failure = row.get("failure");
-    out.due(failure.is_null() || failure.map().is_some(), 642, "invalid_failure", "`failure` is neither null nor an object");
+    out.due(
+        failure.is_null() || failure.map().is_some(),
+        642,
+        "invalid_failure",
+        "`failure` is neither null nor an object",
+    );
 }
 
-fn verdicts(out: &mut Findings, value: &Value, ids: &BTreeSet<&str>, rules: [(u16, &'static str); 3]) {
+/// What is kept has a value, and holds in all that was looked at (625 to 628, 635).
+fn promotion(out: &mut Findings, row: &Reading<'_>) {
+    let audit = row.get("leakage_audit").text().unwrap_or_default();
+    let known = matches!(audit, "pass" | "fail" | "not_run");
+    out.due(known, 635, "invalid_leakage_audit", "`leakage_audit` is unknown");
+    if !row.is_keep() {
+        return;
+    }
+    let code = "illegal_promotion";
+    let value = row.get("primary_value").finite();
+    out.due(value.is_some(), 625, code, "what is kept has a finite value");
+    let constraints = are_true(row.get("constraint_results"));
+    out.due(constraints, 626, code, "a constraint does not hold");
+    let counterexamples = are_true(row.get("counterexample_results"));
+    out.due(counterexamples, 627, code, "a counterexample does not hold");
+    out.due(audit == "pass", 628, code, "the leakage audit did not pass");
+}
+
+fn verdicts(
+    out: &mut Findings,
+    value: &Value,
+    ids: &BTreeSet<&str>,
+    rules: [(u16, &'static str); 3],
+) {
     let empty = Map::new();
     let map = value.map().unwrap_or(&empty);
     let [missing, unexpected, invalid] = rules;
@@ -55,9 +110,19 @@ fn verdicts(out: &mut Findings, value: &Value, ids: &BTreeSet<&str>, rules: [(u1
         out.due(map.contains_key(*id), missing.0, missing.1, format!("`{id}` has no result"));
     }
     for (id, value) in map {
-        out.due(ids.contains(id.as_str()), unexpected.0, unexpected.1, format!("`{id}` is not sealed"));
+        out.due(
+            ids.contains(id.as_str()),
+            unexpected.0,
+            unexpected.1,
+            format!("`{id}` is not sealed"),
+        );
         let known = value.is_null() || value.bool().is_some();
-        out.due(known, invalid.0, invalid.1, format!("the result of `{id}` is none of true, false, null"));
+        out.due(
+            known,
+            invalid.0,
+            invalid.1,
+            format!("the result of `{id}` is none of true, false, null"),
+        );
     }
 }
 
@@ -67,21 +132,37 @@ fn are_true(value: &Value) -> bool {
 
 fn queries(out: &mut Findings, row: &Reading<'_>) {
     let queries = row.case.profile().count(row.get("validation_queries"));
-    out.due(queries.is_some(), 631, "invalid_query_count", "`validation_queries` is not a non-negative integer");
+    out.due(
+        queries.is_some(),
+        631,
+        "invalid_query_count",
+        "`validation_queries` is not a non-negative integer",
+    );
     let gated = row.case.stages(row.role).iter().any(|stage| row.case.contract.is_protected(stage));
     if row.is_keep() && gated {
-        out.due(queries != Some(0), 632, "missing_gate_evidence", "what is kept over a protected stage has asked it");
+        out.due(
+            queries != Some(0),
+            632,
+            "missing_gate_evidence",
+            "what is kept over a protected stage has asked it",
+        );
     }
 }
 
 /// The row repeats the clearance (636); in `rp`'s version a constraint may fail later unless the row is kept (L29).
-fn clearance(out: &mut Findings, row: &Reading<'_>, audit: &str) {
+fn clearance(out: &mut Findings, row: &Reading<'_>) {
     let Some(cleared) = row.attempt.and_then(|attempt| attempt.cleared.as_ref()) else { return };
     if row.case.is_own() && !row.is_keep() {
         return;
     }
-    let same = audit == "pass" && row.case.equality().holds(row.get("constraint_results"), &cleared.constraints);
-    out.due(same, 636, "integrity_summary_mismatch", "audit or constraints are not those of the clearance");
+    let same = row.get("leakage_audit").text() == Some("pass")
+        && row.case.equality().holds(row.get("constraint_results"), &cleared.constraints);
+    out.due(
+        same,
+        636,
+        "integrity_summary_mismatch",
+        "audit or constraints are not those of the clearance",
+    );
 }
 
 fn finding(out: &mut Findings, row: &Reading<'_>) {
@@ -105,6 +186,7 @@ fn finding(out: &mut Findings, row: &Reading<'_>) {
         .filter_map(|repetition| super::super::fields::field(repetition, "result_id").text())
         .collect();
     let cited = super::super::fields::field(map, "result_ids").list();
-    let known = cited.is_some_and(|ids| ids.iter().all(|id| id.text().is_some_and(|id| local.contains(id))));
+    let known = cited
+        .is_some_and(|ids| ids.iter().all(|id| id.text().is_some_and(|id| local.contains(id))));
     out.due(known, 641, code, "`result_ids` are not all of this row's repetitions");
 }

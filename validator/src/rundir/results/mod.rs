@@ -125,7 +125,9 @@ pub fn history(lines: &[Line]) -> History {
     for (index, line) in lines.iter().enumerate() {
         let text = |key: &str| line.value.field(key).text().unwrap_or_default();
         if text("status") == "keep" && text("lane") == "confirmed" && text("role") != "final" {
-            history.confirmed.insert(text("attempt_id").to_owned(), (index, text("commit").to_owned()));
+            history
+                .confirmed
+                .insert(text("attempt_id").to_owned(), (index, text("commit").to_owned()));
         }
         for repetition in line.value.field("repetitions").list().unwrap_or_default() {
             if let Some(id) = repetition.field("result_id").text() {
@@ -137,7 +139,13 @@ pub fn history(lines: &[Line]) -> History {
 }
 
 /// Judges all rows.
-pub fn rows(out: &mut Findings, case: Case<'_>, journal: &Journal, lines: &[Line], history: &History) -> (Vec<Row>, Earlier) {
+pub fn rows(
+    out: &mut Findings,
+    case: Case<'_>,
+    journal: &Journal,
+    lines: &[Line],
+    history: &History,
+) -> (Vec<Row>, Earlier) {
     let mut earlier = Earlier { complete: true, ..Earlier::default() };
     let mut rows = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -165,7 +173,13 @@ fn row(
     let decision = field(map, "decision").map();
     out.due(decision.is_some(), 595, "invalid_decision", "`decision` is not an object");
     let reading = Reading {
-        case, map, decision: decision.unwrap_or(&empty), index, attempt, history, status,
+        case,
+        map,
+        decision: decision.unwrap_or(&empty),
+        index,
+        attempt,
+        history,
+        status,
         role: role.or_else(|| attempt.map(|attempt| attempt.role)).unwrap_or(Role::Candidate),
     };
     binding::bound(out, &reading, earlier);

@@ -24,7 +24,8 @@ fn arm(map: &Map) -> Option<Arm> {
 /// Seed and input, unless both are null.
 fn identity(map: &Map) -> Option<String> {
     let (seed, input) = (field(map, "seed"), field(map, "input_id"));
-    (!seed.is_null() || !input.is_null()).then(|| format!("{} {}", canonical(seed), canonical(input)))
+    (!seed.is_null() || !input.is_null())
+        .then(|| format!("{} {}", canonical(seed), canonical(input)))
 }
 
 fn as_count(count: usize) -> i128 {
@@ -41,14 +42,28 @@ pub(super) fn phases(out: &mut Findings, row: &Reading<'_>) {
     let count = |due: Phase| as_count(own.iter().filter(|map| phase(map) == Some(due)).count());
     let enough = count(Phase::Exploration) >= measurement.exploration
         && count(Phase::Confirmation) >= measurement.confirmation
-        && own.iter().all(|map| matches!(phase(map), Some(Phase::Exploration | Phase::Confirmation)));
-    out.due(enough, 704, "insufficient_noisy_phases", "the phases are not those that the contract asks");
+        && own
+            .iter()
+            .all(|map| matches!(phase(map), Some(Phase::Exploration | Phase::Confirmation)));
+    out.due(
+        enough,
+        704,
+        "insufficient_noisy_phases",
+        "the phases are not those that the contract asks",
+    );
     let mut seen = BTreeSet::new();
     for map in own {
         match identity(map) {
-            None => out.find(705, "missing_noisy_identity", "a repetition has neither seed nor input"),
+            None => {
+                out.find(705, "missing_noisy_identity", "a repetition has neither seed nor input")
+            }
             Some(identity) => {
-                out.due(seen.insert(identity), 706, "reused_noisy_identity", "a seed and input come twice");
+                out.due(
+                    seen.insert(identity),
+                    706,
+                    "reused_noisy_identity",
+                    "a seed and input come twice",
+                );
             }
         }
     }
@@ -61,7 +76,11 @@ pub(super) fn pairs(out: &mut Findings, row: &Reading<'_>) -> Option<f64> {
     for map in deciding(row) {
         match field(map, "pair_id").text() {
             Some(id) => pairs.entry(id).or_default().push(map),
-            None => out.find(707, "unpaired_noisy_evidence", "a repetition of the acceptance stage has no pair"),
+            None => out.find(
+                707,
+                "unpaired_noisy_evidence",
+                "a repetition of the acceptance stage has no pair",
+            ),
         }
     }
     // A pair whose other arm never published is no fault of an attempt that concludes nothing (L12).
@@ -79,16 +98,30 @@ pub(super) fn pairs(out: &mut Findings, row: &Reading<'_>) -> Option<f64> {
         let measurement = &row.case.contract.measurement;
         let enough = as_count(of(Phase::Exploration).len()) >= measurement.exploration
             && as_count(of(Phase::Confirmation).len()) >= measurement.confirmation;
-        out.due(enough, 716, "insufficient_noisy_pairs", "there are fewer pairs than the contract asks");
+        out.due(
+            enough,
+            716,
+            "insufficient_noisy_pairs",
+            "there are fewer pairs than the contract asks",
+        );
         let cited = row.cited(stage);
-        let all = pairs.values().flatten().all(|map| field(map, "result_id").text().is_some_and(|id| cited.contains(&id)));
+        let all = pairs
+            .values()
+            .flatten()
+            .all(|map| field(map, "result_id").text().is_some_and(|id| cited.contains(&id)));
         out.due(all, 717, "missing_pair_evidence", "an arm of a pair is not cited");
     }
     Some(mean(of(Phase::Exploration))?.min(mean(of(Phase::Confirmation))?))
 }
 
-fn pair(out: &mut Findings, row: &Reading<'_>, (id, arms, demand): (&str, &[&Map], bool), seen: &mut BTreeSet<String>) -> Option<(Phase, f64)> {
-    let of = |due: Arm| arms.iter().filter(|map| arm(map) == Some(due)).copied().collect::<Vec<&Map>>();
+fn pair(
+    out: &mut Findings,
+    row: &Reading<'_>,
+    (id, arms, demand): (&str, &[&Map], bool),
+    seen: &mut BTreeSet<String>,
+) -> Option<(Phase, f64)> {
+    let of =
+        |due: Arm| arms.iter().filter(|map| arm(map) == Some(due)).copied().collect::<Vec<&Map>>();
     let (incumbents, candidates) = (of(Arm::Incumbent), of(Arm::Candidate));
     let single = incumbents.len() <= 1 && candidates.len() <= 1;
     out.due(single, 708, "duplicate_pair_arm", format!("an arm comes twice in pair `{id}`"));
@@ -97,22 +130,52 @@ fn pair(out: &mut Findings, row: &Reading<'_>, (id, arms, demand): (&str, &[&Map
         return None;
     };
     let same = |key: &str| row.case.equality().holds(field(incumbent, key), field(candidate, key));
-    let digest = |key: &str| field(incumbent, key).field("sha256") == field(candidate, key).field("sha256");
+    let digest =
+        |key: &str| field(incumbent, key).field("sha256") == field(candidate, key).field("sha256");
     let context = digest("effective_config") && digest("generated_state");
-    out.due(context, 710, "pair_context_mismatch", format!("configuration or state differ in pair `{id}`"));
+    out.due(
+        context,
+        710,
+        "pair_context_mismatch",
+        format!("configuration or state differ in pair `{id}`"),
+    );
     let alike = same("seed") && same("input_id") && same("phase");
-    out.due(alike, 711, "pair_identity_mismatch", format!("seed, input or phase differ in pair `{id}`"));
+    out.due(
+        alike,
+        711,
+        "pair_identity_mismatch",
+        format!("seed, input or phase differ in pair `{id}`"),
+    );
     let phase = phase(incumbent).filter(|phase| *phase != Phase::Deterministic);
-    out.due(phase.is_some(), 712, "invalid_noisy_phase", format!("pair `{id}` neither explores nor confirms"));
+    out.due(
+        phase.is_some(),
+        712,
+        "invalid_noisy_phase",
+        format!("pair `{id}` neither explores nor confirms"),
+    );
     match identity(incumbent) {
-        None => out.find(713, "missing_pair_identity", format!("pair `{id}` has neither seed nor input")),
+        None => out.find(
+            713,
+            "missing_pair_identity",
+            format!("pair `{id}` has neither seed nor input"),
+        ),
         Some(identity) => {
-            out.due(seen.insert(identity), 714, "reused_pair_identity", format!("the seed and input of pair `{id}` come twice"));
+            out.due(
+                seen.insert(identity),
+                714,
+                "reused_pair_identity",
+                format!("the seed and input of pair `{id}` come twice"),
+            );
         }
     }
     let value = |map: &Map| field(map, "primary_value").finite();
     let values = value(incumbent).zip(value(candidate));
-    out.due(values.is_some(), 715, "invalid_pair_metric", format!("a value of pair `{id}` is not finite"));
+    out.due(
+        values.is_some(),
+        715,
+        "invalid_pair_metric",
+        format!("a value of pair `{id}` is not finite"),
+    );
     let (before, after) = values?;
     Some((phase?, gain(row.case, after, before)))
 }

@@ -43,7 +43,9 @@ fn set(value: &mut Value, path: &[String], new: Option<&Value>) {
         return;
     };
     match value {
-        Value::List(items) if first == "*" => items.iter_mut().for_each(|item| set(item, rest, new)),
+        Value::List(items) if first == "*" => {
+            items.iter_mut().for_each(|item| set(item, rest, new))
+        }
         Value::List(items) => {
             let Ok(index) = first.parse::<usize>() else { return };
             if rest.is_empty() && new.is_none() && index < items.len() {

@@ -35,8 +35,12 @@ pub(super) fn say(world: &mut World, words: &[&str]) -> Option<()> {
             world.facts.listings.insert(of(world, rest.first()?), None);
         }
         "listing" => {
-            let text = rest.get(1..)?.join(" ").replace("BLOB", &"0".repeat(40)).replace("TAB", "\t");
-            world.facts.listings.insert(of(world, rest.first()?), Some(format!("{text}\0").into_bytes()));
+            let text =
+                rest.get(1..)?.join(" ").replace("BLOB", &"0".repeat(40)).replace("TAB", "\t");
+            world
+                .facts
+                .listings
+                .insert(of(world, rest.first()?), Some(format!("{text}\0").into_bytes()));
         }
         "diff" => {
             let text: String = rest.iter().map(|name| format!("{name}\0")).collect();
@@ -70,7 +74,9 @@ pub(super) fn say(world: &mut World, words: &[&str]) -> Option<()> {
 
 fn replace(world: &mut World, id: &str, key: &str, value: &str) -> Option<()> {
     let text = String::from_utf8(world.facts.commits.get(id)?.clone()).ok()?;
-    let lines = text.lines().map(|line| if line.starts_with(key) { format!("{key}{value}") } else { line.to_owned() });
+    let lines = text
+        .lines()
+        .map(|line| if line.starts_with(key) { format!("{key}{value}") } else { line.to_owned() });
     let text: Vec<String> = lines.collect();
     world.facts.commits.insert(id.to_owned(), text.join("\n").into_bytes());
     Some(())

@@ -61,7 +61,8 @@ pub fn build(script: &str) -> Result<Built, String> {
 ///
 /// A statement that means nothing.
 pub fn build_on(script: &str, ground: Ground) -> Result<Built, String> {
-    let statements: Vec<&str> = script.split(" ; ").map(str::trim).filter(|statement| !statement.is_empty()).collect();
+    let statements: Vec<&str> =
+        script.split(" ; ").map(str::trim).filter(|statement| !statement.is_empty()).collect();
     let mut setup = Setup::default();
     let mut asked = Asked::default();
     let mut rest = Vec::new();
@@ -71,7 +72,8 @@ pub fn build_on(script: &str, ground: Ground) -> Result<Built, String> {
         }
     }
     let mut world = World::new(setup, ground);
-    let (changes, deeds): (Vec<&str>, Vec<&str>) = rest.into_iter().partition(|statement| is_change(statement));
+    let (changes, deeds): (Vec<&str>, Vec<&str>) =
+        rest.into_iter().partition(|statement| is_change(statement));
     for change in changes {
         prepare(&mut world, change).ok_or_else(|| format!("`{change}` is no change"))?;
     }
@@ -99,8 +101,12 @@ fn set_up(setup: &mut Setup, asked: &mut Asked, statement: &str) -> bool {
         Some("own") => setup.profile = Profile::Own,
         Some("stages") => setup.stages = words.map(str::to_owned).collect(),
         Some("deadline") => setup.deadline = words.next().map(str::to_owned),
-        Some("attempts") => setup.attempts = words.next().and_then(|word| word.parse().ok()).unwrap_or(0),
-        Some("repetitions") => setup.repetitions = words.next().and_then(|word| word.parse().ok()).unwrap_or(2),
+        Some("attempts") => {
+            setup.attempts = words.next().and_then(|word| word.parse().ok()).unwrap_or(0)
+        }
+        Some("repetitions") => {
+            setup.repetitions = words.next().and_then(|word| word.parse().ok()).unwrap_or(2)
+        }
         Some("git") if statement == "git on" => asked.git = true,
         Some("strict") => asked.strict = true,
         Some("closed") => asked.require_finalized = true,
@@ -118,7 +124,20 @@ fn is_change(statement: &str) -> bool {
 
 fn is_damage(statement: &str) -> bool {
     let first = statement.split(' ').next().unwrap_or_default();
-    matches!(first, "write" | "append" | "remove" | "link" | "folder" | "special" | "unreadable" | "rewrite" | "reseal" | "cr" | "put")
+    matches!(
+        first,
+        "write"
+            | "append"
+            | "remove"
+            | "link"
+            | "folder"
+            | "special"
+            | "unreadable"
+            | "rewrite"
+            | "reseal"
+            | "cr"
+            | "put"
+    )
 }
 
 fn prepare(world: &mut World, statement: &str) -> Option<()> {
@@ -154,8 +173,10 @@ fn prepare(world: &mut World, statement: &str) -> Option<()> {
 
 /// `NAME#K@A`
 fn event_name(text: &str) -> (String, Option<usize>, Option<usize>) {
-    let (text, of) = text.split_once('@').map_or((text, None), |(text, of)| (text, of.parse().ok()));
-    let (name, place) = text.split_once('#').map_or((text, None), |(name, place)| (name, place.parse().ok()));
+    let (text, of) =
+        text.split_once('@').map_or((text, None), |(text, of)| (text, of.parse().ok()));
+    let (name, place) =
+        text.split_once('#').map_or((text, None), |(name, place)| (name, place.parse().ok()));
     (name.to_owned(), place, of)
 }
 
@@ -207,7 +228,8 @@ fn emit(world: &mut World, name: &str, deed: &str) -> Option<()> {
 }
 
 fn fate(words: &[&str]) -> Option<Fate> {
-    let mut fate = Fate { role: (*words.first()?).to_owned(), status: "keep".to_owned(), ..Fate::default() };
+    let mut fate =
+        Fate { role: (*words.first()?).to_owned(), status: "keep".to_owned(), ..Fate::default() };
     for word in words.get(1..)? {
         match word.split_once('=') {
             Some(("at", value)) => {
@@ -247,7 +269,13 @@ fn damage(world: &mut World, words: &[&str], deed: &str) -> Option<()> {
         return Some(());
     }
     let path = place(&world.ground, words.get(1)?);
-    let text = deed.splitn(3, ' ').nth(2).unwrap_or_default().replace("\\r", "\r").replace("\\n", "\n").replace("BOM", "\u{feff}");
+    let text = deed
+        .splitn(3, ' ')
+        .nth(2)
+        .unwrap_or_default()
+        .replace("\\r", "\r")
+        .replace("\\n", "\n")
+        .replace("BOM", "\u{feff}");
     let bytes = world.disk.read(&path).unwrap_or_default();
     match *words.first()? {
         "write" => world.disk.put(&path, Node::File(unescape(&text))),
@@ -270,7 +298,15 @@ fn damage(world: &mut World, words: &[&str], deed: &str) -> Option<()> {
             let text = String::from_utf8(bytes).ok()?.replacen(from, to, 1);
             world.disk.put(&path, Node::File(text.into_bytes()));
         }
-        "cr" => world.disk.put(&path, Node::File(bytes.iter().flat_map(|byte| if *byte == b'\n' { vec![b'\r', b'\n'] } else { vec![*byte] }).collect())),
+        "cr" => world.disk.put(
+            &path,
+            Node::File(
+                bytes
+                    .iter()
+                    .flat_map(|byte| if *byte == b'\n' { vec![b'\r', b'\n'] } else { vec![*byte] })
+                    .collect(),
+            ),
+        ),
         _ => return None,
     }
     Some(())

@@ -67,8 +67,15 @@ fn scenario(line: &str) -> Option<Case> {
     let (number, name) = head.split_once(' ')?;
     let (script, due) = rest.split_once(" => ")?;
     let (due, own) = due.split_once(" || ").map_or((due, None), |(due, own)| (due, Some(own)));
-    let own = own.and_then(|own| own.split_once(": ")).map(|(own, why)| (expected(own), why.to_owned()));
-    Some(Case { number: number.parse().ok()?, name: name.to_owned(), script: script.to_owned(), expected: expected(due), own })
+    let own =
+        own.and_then(|own| own.split_once(": ")).map(|(own, why)| (expected(own), why.to_owned()));
+    Some(Case {
+        number: number.parse().ok()?,
+        name: name.to_owned(),
+        script: script.to_owned(),
+        expected: expected(due),
+        own,
+    })
 }
 
 fn expected(text: &str) -> Expected {
@@ -94,25 +101,39 @@ fn expected(text: &str) -> Expected {
 
 /// The cases of the checklist: `N CODE | SCRIPT`, each with at least that finding.
 pub fn cases() -> Vec<Case> {
-    CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-        let (head, script) = line.split_once(" | ")?;
-        let (number, name) = head.split_once(' ')?;
-        let expected = Expected { code: Some(name.to_owned()), ..Expected::default() };
-        Some(Case { number: number.parse().ok()?, name: name.to_owned(), script: script.to_owned(), expected, own: None })
-    }).collect()
+    CASES
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let (head, script) = line.split_once(" | ")?;
+            let (number, name) = head.split_once(' ')?;
+            let expected = Expected { code: Some(name.to_owned()), ..Expected::default() };
+            Some(Case {
+                number: number.parse().ok()?,
+                name: name.to_owned(),
+                script: script.to_owned(),
+                expected,
+                own: None,
+            })
+        })
+        .collect()
 }
 
 /// Judges what a script made.
 pub fn judge(built: &Built) -> Verdict {
     let accepted = "f".repeat(64);
-    let validator = (!built.asked.foreign && !built.world.setup.profile.is_own()).then_some(accepted.as_str());
+    let validator =
+        (!built.asked.foreign && !built.world.setup.profile.is_own()).then_some(accepted.as_str());
     let directory = built.world.ground.run();
     let question = Question {
         directory: &directory,
         trusted_root: built.asked.trusted.as_deref(),
         git_root: None,
         validator,
-        demand: Demand { allow_incomplete: !built.asked.strict, require_finalized: built.asked.require_finalized },
+        demand: Demand {
+            allow_incomplete: !built.asked.strict,
+            require_finalized: built.asked.require_finalized,
+        },
     };
     let inquiry = Inquiry::open(&built.world.disk, question);
     let git = if built.asked.git { Git::Asked(&built.world.facts) } else { Git::Ignored };
@@ -133,7 +154,19 @@ pub fn run(case: &Case, script: &str, expected: &Expected) -> Ran {
 fn differs(verdict: &Verdict, expected: &Expected) -> String {
     let mut out = Vec::new();
     if expected.class.is_some_and(|class| class != verdict.class) {
-        let codes: Vec<String> = verdict.errors.iter().map(|error| format!("{} {}:{} {}", error.code, error.path, error.line.unwrap_or(0), error.message)).collect();
+        let codes: Vec<String> = verdict
+            .errors
+            .iter()
+            .map(|error| {
+                format!(
+                    "{} {}:{} {}",
+                    error.code,
+                    error.path,
+                    error.line.unwrap_or(0),
+                    error.message
+                )
+            })
+            .collect();
         out.push(format!("it is {}: {}", verdict.class.name(), codes.join("; ")));
     }
     if expected.closed.is_some_and(|closed| closed != verdict.closed) {
@@ -176,11 +209,15 @@ pub fn finding(case: &Case) -> Ran {
     };
     let verdict = judge(&built);
     let found = verdict.errors.iter().chain(&verdict.warnings);
-    let right = found.clone().any(|finding| finding.rules.contains(&case.number) && finding.code == case.name);
+    let right = found
+        .clone()
+        .any(|finding| finding.rules.contains(&case.number) && finding.code == case.name);
     let differs = if right {
         String::new()
     } else {
-        let all: Vec<String> = found.map(|finding| format!("{:?} {} {}", finding.rules, finding.code, finding.message)).collect();
+        let all: Vec<String> = found
+            .map(|finding| format!("{:?} {} {}", finding.rules, finding.code, finding.message))
+            .collect();
         format!("line {} `{}` is not found, but {all:?}", case.number, case.name)
     };
     Ran { case: case.clone(), verdict: verdict.word(), differs }

@@ -122,13 +122,15 @@ impl Setup {
             Profile::Reference => "f".repeat(64),
             Profile::Own => rules_digest(),
         };
-        let (direction, stages) = (if self.minimize { "minimize" } else { "maximize" }, texts(&self.stages));
+        let (direction, stages) =
+            (if self.minimize { "minimize" } else { "maximize" }, texts(&self.stages));
         let last = match (self.final_test, self.minimize) {
             (false, _) => "null".to_owned(),
             (true, false) => final_test("1.0", "null"),
             (true, true) => final_test("null", "1.0"),
         };
-        let deadline = self.deadline.as_ref().map_or("null".to_owned(), |text| format!("\"{text}\""));
+        let deadline =
+            self.deadline.as_ref().map_or("null".to_owned(), |text| format!("\"{text}\""));
         let parts = [
             format!("\"schema_version\":2,\"protocol\":{{\"version\":\"{}\",\"validator_sha256\":\"{validator}\"}}", self.profile.version()),
             format!("\"run_tag\":\"run\",\"feedback_mode\":\"sealed_gate\",\"baseline_commit\":\"{}\",\"deadline_at\":{deadline}", ground.baseline()),
@@ -150,10 +152,16 @@ impl Setup {
     }
 
     fn measurement(&self) -> String {
-        let (mode, aggregation, rule) = if self.noisy { ("noisy", "mean", "paired_mean_delta") } else { ("deterministic", "single", "none") };
+        let (mode, aggregation, rule) = if self.noisy {
+            ("noisy", "mean", "paired_mean_delta")
+        } else {
+            ("deterministic", "single", "none")
+        };
         let minimum = if self.noisy { self.repetitions } else { 1 };
         let phases = if self.noisy { 1 } else { 0 };
-        format!("\"measurement\":{{\"mode\":\"{mode}\",\"aggregation\":\"{aggregation}\",\"minimum_repetitions\":{minimum},\"exploration_repetitions\":{phases},\"confirmation_repetitions\":{phases},\"uncertainty_rule\":\"{rule}\"}}")
+        format!(
+            "\"measurement\":{{\"mode\":\"{mode}\",\"aggregation\":\"{aggregation}\",\"minimum_repetitions\":{minimum},\"exploration_repetitions\":{phases},\"confirmation_repetitions\":{phases},\"uncertainty_rule\":\"{rule}\"}}"
+        )
     }
 
     fn budgets(&self) -> String {
@@ -166,10 +174,17 @@ impl Setup {
         };
         let (calls, queries) = if self.noisy { (30, 20) } else { (10, 10) };
         let total = |least: usize| least.max(self.attempts * (others + paired) + 10);
-        let unit = |name: &str, total: usize| format!("\"{name}\":{{\"total\":{total},\"operational_reserve\":1,\"final_test_reserve\":{reserve}}}");
+        let unit = |name: &str, total: usize| {
+            format!(
+                "\"{name}\":{{\"total\":{total},\"operational_reserve\":1,\"final_test_reserve\":{reserve}}}"
+            )
+        };
         format!(
             "\"budgets\":{{{},{}}},\"per_attempt_max\":{{\"evaluator_calls\":{},\"validation_queries\":{}}}",
-            unit("evaluator_calls", total(calls)), unit("validation_queries", total(queries)), others + paired, (others + paired).saturating_sub(1),
+            unit("evaluator_calls", total(calls)),
+            unit("validation_queries", total(queries)),
+            others + paired,
+            (others + paired).saturating_sub(1),
         )
     }
 
@@ -177,8 +192,11 @@ impl Setup {
         let mut map = Map::new();
         for (index, stage) in self.all_stages().iter().enumerate() {
             let visibility = if index == 0 { "visible" } else { "protected" };
-            let resource = format!("{{\"resource_manifest_sha256\":\"{}\",\"capability_sha256\":\"{}\",\"visibility\":\"{visibility}\"}}",
-                file_digest(format!("manifest of {stage}").as_bytes()), file_digest(format!("capability of {stage}").as_bytes()));
+            let resource = format!(
+                "{{\"resource_manifest_sha256\":\"{}\",\"capability_sha256\":\"{}\",\"visibility\":\"{visibility}\"}}",
+                file_digest(format!("manifest of {stage}").as_bytes()),
+                file_digest(format!("capability of {stage}").as_bytes())
+            );
             map.insert(stage.clone(), json(&resource));
         }
         Value::Map(map)
@@ -191,12 +209,17 @@ pub const EVALUATOR: &[u8] = b"print(1.0)\n";
 pub const EXECUTABLE: &[u8] = b"#!evaluate\n";
 
 fn evaluation(program: &str) -> String {
-    format!("\"evaluation\":{{\"argv\":[\"{program}\",\"eval.py\"],\"cwd\":\".\",\"extractor_path\":\"eval.py\",\"executable_path\":\"{program}\",\"executable_sha256\":\"{}\",\"environment\":{{\"inherit_parent\":false,\"variables\":{{\"LANG\":\"C.UTF-8\"}},\"secret_variable_names\":[\"BROKER_TOKEN\"],\"dependency_fingerprints\":{{\"lockfile\":\"{}\"}}}},\"environment_sha256\":\"\",\"timeout_seconds\":10,\"invocation_sha256\":\"\",\"evaluator_sha256\":\"\"}}",
-        file_digest(EXECUTABLE), "b".repeat(64))
+    format!(
+        "\"evaluation\":{{\"argv\":[\"{program}\",\"eval.py\"],\"cwd\":\".\",\"extractor_path\":\"eval.py\",\"executable_path\":\"{program}\",\"executable_sha256\":\"{}\",\"environment\":{{\"inherit_parent\":false,\"variables\":{{\"LANG\":\"C.UTF-8\"}},\"secret_variable_names\":[\"BROKER_TOKEN\"],\"dependency_fingerprints\":{{\"lockfile\":\"{}\"}}}},\"environment_sha256\":\"\",\"timeout_seconds\":10,\"invocation_sha256\":\"\",\"evaluator_sha256\":\"\"}}",
+        file_digest(EXECUTABLE),
+        "b".repeat(64)
+    )
 }
 
 fn final_test(minimum: &str, maximum: &str) -> String {
-    format!("{{\"stage\":\"final_test\",\"required_telemetry\":[\"score\"],\"minimum_value\":{minimum},\"maximum_value\":{maximum},\"comparable_to_acceptance_split\":false,\"maximum_regression\":null}}")
+    format!(
+        "{{\"stage\":\"final_test\",\"required_telemetry\":[\"score\"],\"minimum_value\":{minimum},\"maximum_value\":{maximum},\"comparable_to_acceptance_split\":false,\"maximum_regression\":null}}"
+    )
 }
 
 fn texts(items: &[String]) -> String {
@@ -224,8 +247,17 @@ pub fn derive(contract: &mut Value) {
     let mut evaluation = contract.field("evaluation").clone();
     let environment = object_digest(evaluation.field("environment"));
     put(&mut evaluation, "environment_sha256", Value::of(environment));
-    let parts = ["argv", "cwd", "extractor_path", "executable_path", "executable_sha256", "environment_sha256", "timeout_seconds"];
-    let preimage: Map = parts.iter().map(|key| ((*key).to_owned(), evaluation.field(key).clone())).collect();
+    let parts = [
+        "argv",
+        "cwd",
+        "extractor_path",
+        "executable_path",
+        "executable_sha256",
+        "environment_sha256",
+        "timeout_seconds",
+    ];
+    let preimage: Map =
+        parts.iter().map(|key| ((*key).to_owned(), evaluation.field(key).clone())).collect();
     let invocation = Value::of(object_digest(&Value::Map(preimage)));
     let evaluator = Map::from([
         ("invocation_sha256".to_owned(), invocation.clone()),
@@ -239,7 +271,10 @@ pub fn derive(contract: &mut Value) {
     let resources = contract.field("stage_resources").clone();
     let each = |digest: &dyn Fn(&str, &Value) -> String| {
         let map = resources.map().into_iter().flatten();
-        Value::Map(map.map(|(stage, resource)| (stage.clone(), Value::of(digest(stage, resource)))).collect())
+        Value::Map(
+            map.map(|(stage, resource)| (stage.clone(), Value::of(digest(stage, resource))))
+                .collect(),
+        )
     };
     let access = each(&|_, resource| object_digest(resource));
     put(contract, "stage_access_sha256", access);

@@ -19,10 +19,15 @@ use super::{
 #[test]
 fn every_scenario_of_the_protocol_comes_out_as_stated() {
     let all = scenarios();
-    assert_eq!(all.iter().map(|case| case.number).collect::<Vec<_>>(), (1..=124).collect::<Vec<_>>());
+    assert_eq!(
+        all.iter().map(|case| case.number).collect::<Vec<_>>(),
+        (1..=124).collect::<Vec<_>>()
+    );
     let ran = all.iter().map(|case| run(case, &case.script, &case.expected));
-    let wrong: Vec<String> = ran.filter(|ran| !ran.differs.is_empty())
-        .map(|ran| format!("{} {}: {}", ran.case.number, ran.case.name, ran.differs)).collect();
+    let wrong: Vec<String> = ran
+        .filter(|ran| !ran.differs.is_empty())
+        .map(|ran| format!("{} {}: {}", ran.case.number, ran.case.name, ran.differs))
+        .collect();
     assert!(wrong.is_empty(), "{} of 124:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -32,15 +37,26 @@ fn every_scenario_comes_out_in_our_version_as_stated() {
         let due = case.own.clone().map_or(case.expected.clone(), |(own, _)| own);
         run(&case, &format!("own ; {}", case.script), &due)
     });
-    let wrong: Vec<String> = ran.filter(|ran| !ran.differs.is_empty())
-        .map(|ran| format!("{} {}: {}", ran.case.number, ran.case.name, ran.differs)).collect();
+    let wrong: Vec<String> = ran
+        .filter(|ran| !ran.differs.is_empty())
+        .map(|ran| format!("{} {}: {}", ran.case.number, ran.case.name, ran.differs))
+        .collect();
     assert!(wrong.is_empty(), "{} of 124:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn every_case_of_the_checklist_is_found_under_its_line() {
-    let wrong: Vec<String> = cases().iter().map(finding).filter(|ran| !ran.differs.is_empty())
-        .map(|ran| format!("{} {} | {}\n    {}", ran.case.number, ran.case.name, ran.case.script, ran.differs)).collect();
+    let wrong: Vec<String> = cases()
+        .iter()
+        .map(finding)
+        .filter(|ran| !ran.differs.is_empty())
+        .map(|ran| {
+            format!(
+                "{} {} | {}\n    {}",
+                ran.case.number, ran.case.name, ran.case.script, ran.differs
+            )
+        })
+        .collect();
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -49,7 +65,9 @@ fn every_case_of_the_checklist_is_found_under_its_line() {
 fn is_a_later_end(before: &Value, after: &[u8]) -> bool {
     let Ok(after) = parse(after) else { return false };
     let time = |value: &Value| value.field("finalized_at").text().and_then(Instant::parse);
-    let (Value::Map(mut left), Value::Map(mut right)) = (before.clone(), after.clone()) else { return false };
+    let (Value::Map(mut left), Value::Map(mut right)) = (before.clone(), after.clone()) else {
+        return false;
+    };
     left.remove("finalized_at");
     right.remove("finalized_at");
     left == right && time(before).zip(time(&after)).is_some_and(|(before, after)| after > before)
@@ -100,19 +118,24 @@ fn derived_and_foreign_files_change_nothing() {
 fn every_line_of_the_checklist_has_a_case_and_a_row() {
     // Line 54 is the validator's own failure, which no directory brings about.
     let proven: BTreeSet<u16> = cases().iter().map(|case| case.number).chain([54, 913]).collect();
-    let rules: Vec<(u16, String)> = RULES.lines().map(|line| {
-        let (number, rest) = line.split_once(' ').unwrap();
-        (number.parse().unwrap(), rest.split(' ').next().unwrap().to_owned())
-    }).collect();
+    let rules: Vec<(u16, String)> = RULES
+        .lines()
+        .map(|line| {
+            let (number, rest) = line.split_once(' ').unwrap();
+            (number.parse().unwrap(), rest.split(' ').next().unwrap().to_owned())
+        })
+        .collect();
     let numbers: Vec<u16> = rules.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (1..=804).chain(901..=916).collect::<Vec<_>>());
-    let missing: Vec<u16> = numbers.iter().copied().filter(|number| !proven.contains(number)).collect();
+    let missing: Vec<u16> =
+        numbers.iter().copied().filter(|number| !proven.contains(number)).collect();
     assert!(missing.is_empty(), "no case for {missing:?}");
     for case in cases() {
         let (_, codes) = rules.iter().find(|(number, _)| *number == case.number).unwrap();
         let known = codes == "-" || codes.split('/').any(|code| code == case.name);
         // Where a line asks for generic rules, their codes count.
-        let generic = rules.iter().take(49).any(|(_, codes)| codes.split('/').any(|code| code == case.name));
+        let generic =
+            rules.iter().take(49).any(|(_, codes)| codes.split('/').any(|code| code == case.name));
         assert!(known || generic || RULES.contains(&case.name), "{} {}", case.number, case.name);
     }
 }
@@ -134,11 +157,31 @@ fn actions_and_phases_of_every_tail() {
         ("baseline ; candidate discard cut=rolled_back", "append_result", "rolled_back"),
         ("baseline cut=evaluated", "apply_contract_decision", "evaluated"),
         ("baseline cut=launched", "reclaim_or_drain_launch", "launched"),
-        ("baseline cut=launch_intent", "prove_absence_or_append_launch_unresolved", "launch_intent"),
-        ("baseline at=0:dirty cut=launch_finished", "verify_cleanup_or_append_cleanup_unresolved", "launch_finished_cleanup_pending"),
-        ("baseline cut=launch_finished", "normalize_and_publish_evidence", "evidence_publication_pending"),
-        ("baseline cut=stage_completed ; stop user ordinary false", "append_plan_tail_cancelled", "plan_tail_cancellation_pending"),
-        ("noisy ; baseline cut=evidence_published#1", "append_next_launch_intent", "stage_launches_pending"),
+        (
+            "baseline cut=launch_intent",
+            "prove_absence_or_append_launch_unresolved",
+            "launch_intent",
+        ),
+        (
+            "baseline at=0:dirty cut=launch_finished",
+            "verify_cleanup_or_append_cleanup_unresolved",
+            "launch_finished_cleanup_pending",
+        ),
+        (
+            "baseline cut=launch_finished",
+            "normalize_and_publish_evidence",
+            "evidence_publication_pending",
+        ),
+        (
+            "baseline cut=stage_completed ; stop user ordinary false",
+            "append_plan_tail_cancelled",
+            "plan_tail_cancellation_pending",
+        ),
+        (
+            "noisy ; baseline cut=evidence_published#1",
+            "append_next_launch_intent",
+            "stage_launches_pending",
+        ),
         ("baseline cut=evidence_published", "append_stage_completed", "stage_checkpoint_pending"),
         ("baseline cut=stage_completed", "append_next_launch_intent", "next_stage_launch_pending"),
         ("baseline cut=stage_completed#1", "append_evaluated", "launches_terminal"),
@@ -147,12 +190,29 @@ fn actions_and_phases_of_every_tail() {
         ("baseline ; end", "publish_run_boundary", "run_stopped"),
         ("baseline ; stop user ordinary false", "append_run_stopped", "attempt_boundary"),
         ("stop user ordinary false", "append_run_stopped", "contract_sealed"),
-        ("own ; final-test ; baseline ; stop supervisor ordinary false", "prepare_final_attempt", "attempt_boundary"),
-        ("own ; final-test ; baseline ; stop supervisor ordinary false ; final cut=evidence_published", "append_stage_completed", "stage_checkpoint_pending"),
-        ("own ; noisy ; baseline at=1:lost cut=launch_unresolved", "append_plan_tail_cancelled", "plan_tail_cancellation_pending"),
+        (
+            "own ; final-test ; baseline ; stop supervisor ordinary false",
+            "prepare_final_attempt",
+            "attempt_boundary",
+        ),
+        (
+            "own ; final-test ; baseline ; stop supervisor ordinary false ; final cut=evidence_published",
+            "append_stage_completed",
+            "stage_checkpoint_pending",
+        ),
+        (
+            "own ; noisy ; baseline at=1:lost cut=launch_unresolved",
+            "append_plan_tail_cancelled",
+            "plan_tail_cancellation_pending",
+        ),
     ] {
         let verdict = judge(&build(script).unwrap());
-        assert_eq!((verdict.resume_action, verdict.last_durable_phase), (Some(action), Some(phase)), "{script}: {:?}", verdict.errors);
+        assert_eq!(
+            (verdict.resume_action, verdict.last_durable_phase),
+            (Some(action), Some(phase)),
+            "{script}: {:?}",
+            verdict.errors
+        );
         assert_eq!(verdict.exit(), 3, "{script}");
     }
 }
@@ -161,18 +221,31 @@ fn actions_and_phases_of_every_tail() {
 fn honest_ends_that_the_reference_forbids_are_legal_in_our_version() {
     for (script, code) in [
         // A final attempt with unresolved work must be preserved, and must not be (L10).
-        ("final-test ; baseline ; final interrupted preserve at=0:vanish", "invalid_final_rollback"),
+        (
+            "final-test ; baseline ; final interrupted preserve at=0:vanish",
+            "invalid_final_rollback",
+        ),
         // A crash and an abort have no common status (L9); a crash that ran over has none either.
         ("wait launch_finished#0 20 ; baseline timeout at=0:crash", "launch_outcome_mismatch"),
         // A receipt after the window makes an interrupted attempt a timeout (L18).
-        ("wait launch_aborted 100 ; baseline cancelled at=0:abort", "unclassified_operational_overrun"),
+        (
+            "wait launch_aborted 100 ; baseline cancelled at=0:abort",
+            "unclassified_operational_overrun",
+        ),
         // The tail of a noisy stage after a crash could only be launched (L30).
-        ("noisy ; drop stop_requested ; baseline crash at=1:crash stop=2", "tail_cancel_without_stop"),
+        (
+            "noisy ; drop stop_requested ; baseline crash at=1:crash stop=2",
+            "tail_cancel_without_stop",
+        ),
         // The second arm of a pair never published (L12).
         ("noisy ; baseline ; candidate crash at=2:crash", "incomplete_pair"),
     ] {
         let reference = judge(&build(script).unwrap());
-        assert!(reference.errors.iter().any(|error| error.code == code), "{script}: {:?}", reference.errors);
+        assert!(
+            reference.errors.iter().any(|error| error.code == code),
+            "{script}: {:?}",
+            reference.errors
+        );
         let own = judge(&build(&format!("own ; {script}")).unwrap());
         assert!(own.errors.iter().all(|error| error.code != code), "{script}: {:?}", own.errors);
     }
@@ -180,9 +253,15 @@ fn honest_ends_that_the_reference_forbids_are_legal_in_our_version() {
 
 #[test]
 fn a_head_ahead_of_the_journal_is_recoverable_in_our_version() {
-    for script in ["baseline ; candidate cut=prepared ; git commit b ; git diff-from baseline candidate.txt", "baseline ; candidate discard cut=decided ; git commit a"] {
+    for script in [
+        "baseline ; candidate cut=prepared ; git commit b ; git diff-from baseline candidate.txt",
+        "baseline ; candidate discard cut=decided ; git commit a",
+    ] {
         let reference = judge(&build(&format!("git on ; {script}")).unwrap());
-        assert!(reference.errors.iter().any(|error| error.code == "head_chain_mismatch"), "{script}");
+        assert!(
+            reference.errors.iter().any(|error| error.code == "head_chain_mismatch"),
+            "{script}"
+        );
         let own = judge(&build(&format!("git on ; own ; {script}")).unwrap());
         assert_eq!(own.class, Class::Recoverable, "{script}: {:?}", own.errors);
         let strict = judge(&build(&format!("git on ; own ; strict ; {script}")).unwrap());

@@ -80,15 +80,38 @@ impl World {
     pub fn new(setup: Setup, ground: Ground) -> Self {
         let baseline = ground.baseline().to_owned();
         let mut world = Self {
-            disk: surroundings(&ground), setup, edits: Vec::new(), waits: Vec::new(), drops: Vec::new(), window: 60,
-            contract: Value::Null, contract_sha256: String::new(), attempts: Vec::new(), incumbent: baseline.clone(),
-            head: baseline.clone(), facts: Facts::default(), used: Usage::new(), unresolved: false, preserved: false,
-            journal: String::new(), results: String::new(), clock: 0, seq: 0, counts: BTreeMap::new(), commits: 0, ground,
+            disk: surroundings(&ground),
+            setup,
+            edits: Vec::new(),
+            waits: Vec::new(),
+            drops: Vec::new(),
+            window: 60,
+            contract: Value::Null,
+            contract_sha256: String::new(),
+            attempts: Vec::new(),
+            incumbent: baseline.clone(),
+            head: baseline.clone(),
+            facts: Facts::default(),
+            used: Usage::new(),
+            unresolved: false,
+            preserved: false,
+            journal: String::new(),
+            results: String::new(),
+            clock: 0,
+            seq: 0,
+            counts: BTreeMap::new(),
+            commits: 0,
+            ground,
         };
         let (root, git) = (world.ground.root.clone(), format!("{}/.git", world.ground.root));
         world.facts.supervisor = Worktree {
-            inside: true, top_level: Some(root), git_dir: Some(git.clone()), common_dir: Some(git),
-            head: Some(baseline.clone()), index: Some(b"H candidate.txt\0H eval.py\0".to_vec()), dirty: clean(),
+            inside: true,
+            top_level: Some(root),
+            git_dir: Some(git.clone()),
+            common_dir: Some(git),
+            head: Some(baseline.clone()),
+            index: Some(b"H candidate.txt\0H eval.py\0".to_vec()),
+            dirty: clean(),
         };
         let tree = world.ground.commits.first().map_or_else(String::new, |(_, tree)| tree.clone());
         world.commit_object(&baseline, &tree, None);
@@ -131,7 +154,11 @@ impl World {
 
     /// What an artifact holds.
     pub fn artifact(&self, path: &str) -> Value {
-        self.disk.read(&format!("{}/{path}", self.ground.run())).ok().and_then(|bytes| super::super::bytes::parse(&bytes).ok()).unwrap_or(Value::Null)
+        self.disk
+            .read(&format!("{}/{path}", self.ground.run()))
+            .ok()
+            .and_then(|bytes| super::super::bytes::parse(&bytes).ok())
+            .unwrap_or(Value::Null)
     }
 
     /// The time now.
@@ -154,7 +181,12 @@ impl World {
         let count = self.counts.entry(name.to_owned()).or_insert(0);
         let place = *count;
         *count += 1;
-        let waits: i128 = self.waits.iter().filter(|(due, at, _)| due == name && *at == place).map(|(_, _, seconds)| seconds).sum();
+        let waits: i128 = self
+            .waits
+            .iter()
+            .filter(|(due, at, _)| due == name && *at == place)
+            .map(|(_, _, seconds)| seconds)
+            .sum();
         self.clock += 1 + waits;
         if self.drops.iter().any(|(due, at)| due == name && *at == place) {
             return event;
@@ -193,8 +225,12 @@ impl World {
     /// Makes a commit over the head.
     pub fn commit(&mut self, tree: &str) -> String {
         self.commits += 1;
-        let made = usize::try_from(self.commits).ok().and_then(|place| self.ground.commits.get(place)).cloned();
-        let (id, tree) = made.unwrap_or_else(|| (format!("{:040x}", 0xc0 + self.commits), tree_id(tree)));
+        let made = usize::try_from(self.commits)
+            .ok()
+            .and_then(|place| self.ground.commits.get(place))
+            .cloned();
+        let (id, tree) =
+            made.unwrap_or_else(|| (format!("{:040x}", 0xc0 + self.commits), tree_id(tree)));
         let parent = self.head.clone();
         self.commit_object(&id, &tree, Some(&parent));
         self.head.clone_from(&id);
@@ -204,7 +240,9 @@ impl World {
 
     fn commit_object(&mut self, id: &str, tree: &str, parent: Option<&str>) {
         let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
-        self.facts.commits.insert(id.to_owned(), format!("tree {tree}\n{parent}author a\n\ntext\n").into_bytes());
+        self.facts
+            .commits
+            .insert(id.to_owned(), format!("tree {tree}\n{parent}author a\n\ntext\n").into_bytes());
         let blob = "0".repeat(40);
         let listing = format!("100644 blob {blob}\tcandidate.txt\0100644 blob {blob}\teval.py\0");
         self.facts.listings.insert(id.to_owned(), Some(listing.into_bytes()));
@@ -227,36 +265,58 @@ impl World {
         let git_dir = format!("{common}/worktrees/{attempt}-{arm}");
         checkout(&mut self.disk, &root);
         self.disk.put(&git_dir, Node::Folder);
-        self.facts.workspaces.insert(root.clone(), Worktree {
-            inside: true, top_level: Some(root.clone()), git_dir: Some(git_dir.clone()), common_dir: Some(common.clone()),
-            head: Some(commit.to_owned()), index: Some(b"H candidate.txt\0H eval.py\0".to_vec()), dirty: clean(),
-        });
+        self.facts.workspaces.insert(
+            root.clone(),
+            Worktree {
+                inside: true,
+                top_level: Some(root.clone()),
+                git_dir: Some(git_dir.clone()),
+                common_dir: Some(common.clone()),
+                head: Some(commit.to_owned()),
+                index: Some(b"H candidate.txt\0H eval.py\0".to_vec()),
+                dirty: clean(),
+            },
+        );
         let identity = |path: &str| match self.ground.identities.get(path) {
             Some(real) => real.clone(),
-            None => super::super::artifacts::workspace::directory_identity(&self.disk, path).unwrap_or_default(),
+            None => super::super::artifacts::workspace::directory_identity(&self.disk, path)
+                .unwrap_or_default(),
         };
-        let text = format!("{{\"schema_version\":1,\"workspace_id\":\"ws-{arm}\",\"arm\":\"{arm}\",\"isolation_mode\":\"dedicated_git_worktree\",\"root_path\":\"{root}\",\"root_identity_sha256\":\"{}\",\"git_dir_identity_sha256\":\"{}\",\"git_common_dir_identity_sha256\":\"{}\"}}",
-            identity(&root), identity(&git_dir), identity(&common));
+        let text = format!(
+            "{{\"schema_version\":1,\"workspace_id\":\"ws-{arm}\",\"arm\":\"{arm}\",\"isolation_mode\":\"dedicated_git_worktree\",\"root_path\":\"{root}\",\"root_identity_sha256\":\"{}\",\"git_dir_identity_sha256\":\"{}\",\"git_common_dir_identity_sha256\":\"{}\"}}",
+            identity(&root),
+            identity(&git_dir),
+            identity(&common)
+        );
         json(&text)
     }
 
     /// Adds to what was used.
     pub fn use_up(&mut self, usage: &Value) {
         let amounts = usage.map().into_iter().flatten();
-        let usage: Usage = amounts.filter_map(|(unit, value)| Some((unit.clone(), value.int()?))).collect();
+        let usage: Usage =
+            amounts.filter_map(|(unit, value)| Some((unit.clone(), value.int()?))).collect();
         add(&mut self.used, &usage);
     }
 
     /// What was used, with every unit of the contract.
     pub fn used_value(&self) -> Value {
-        let mut map: Map = self.contract.field("budgets").map().into_iter().flatten().map(|(unit, _)| (unit.clone(), Value::from(0))).collect();
+        let mut map: Map = self
+            .contract
+            .field("budgets")
+            .map()
+            .into_iter()
+            .flatten()
+            .map(|(unit, _)| (unit.clone(), Value::from(0)))
+            .collect();
         map.extend(self.used.iter().map(|(unit, used)| (unit.clone(), Value::from(*used))));
         Value::Map(map)
     }
 
     /// Puts journal and results on the disk.
     pub fn flush(&mut self) {
-        let (journal, results) = (self.journal.clone().into_bytes(), self.results.clone().into_bytes());
+        let (journal, results) =
+            (self.journal.clone().into_bytes(), self.results.clone().into_bytes());
         self.write("journal.jsonl", journal);
         self.write("results.jsonl", results);
     }
@@ -277,20 +337,49 @@ impl World {
         self.flush();
         self.clock += 1;
         let artifacts = self.manifest();
-        let best = self.attempts.iter().rev().find(|made| made.confirmed && made.commit == self.incumbent);
-        let (attempt, commit) = best.map_or(("null".to_owned(), "null".to_owned()), |made| (format!("\"{}\"", made.id), format!("\"{}\"", made.commit)));
+        let best =
+            self.attempts.iter().rev().find(|made| made.confirmed && made.commit == self.incumbent);
+        let (attempt, commit) = best.map_or(("null".to_owned(), "null".to_owned()), |made| {
+            (format!("\"{}\"", made.id), format!("\"{}\"", made.commit))
+        });
         let last = self.attempts.last().map(|made| format!("boundaries/{}.json", made.id));
-        let last = last.and_then(|path| self.disk.read(&format!("{}/{path}", self.ground.run())).ok()).map_or("null".to_owned(), |bytes| format!("\"{}\"", file_digest(&bytes)));
+        let last = last
+            .and_then(|path| self.disk.read(&format!("{}/{path}", self.ground.run())).ok())
+            .map_or("null".to_owned(), |bytes| format!("\"{}\"", file_digest(&bytes)));
         let text = [
-            format!("\"schema_version\":1,\"kind\":\"run-boundary\",\"run_tag\":\"run\",\"contract_sha256\":\"{}\"", self.contract_sha256),
-            format!("\"final_incumbent_commit\":\"{}\",\"final_head_commit\":\"{}\"", self.incumbent, self.head),
+            format!(
+                "\"schema_version\":1,\"kind\":\"run-boundary\",\"run_tag\":\"run\",\"contract_sha256\":\"{}\"",
+                self.contract_sha256
+            ),
+            format!(
+                "\"final_incumbent_commit\":\"{}\",\"final_head_commit\":\"{}\"",
+                self.incumbent, self.head
+            ),
             format!("\"best_confirmed_attempt\":{attempt},\"best_confirmed_commit\":{commit}"),
-            format!("\"result_count\":{},\"last_journal_seq\":{}", self.results.lines().count(), self.seq),
-            format!("\"results_sha256\":\"{}\",\"journal_sha256\":\"{}\"", file_digest(self.results.as_bytes()), file_digest(self.journal.as_bytes())),
-            format!("\"last_attempt_boundary_sha256\":{last},\"canonical_artifacts_sha256\":\"{}\"", object_digest(&artifacts)),
+            format!(
+                "\"result_count\":{},\"last_journal_seq\":{}",
+                self.results.lines().count(),
+                self.seq
+            ),
+            format!(
+                "\"results_sha256\":\"{}\",\"journal_sha256\":\"{}\"",
+                file_digest(self.results.as_bytes()),
+                file_digest(self.journal.as_bytes())
+            ),
+            format!(
+                "\"last_attempt_boundary_sha256\":{last},\"canonical_artifacts_sha256\":\"{}\"",
+                object_digest(&artifacts)
+            ),
             format!("\"canonical_artifacts\":{}", canonical(&artifacts)),
-            format!("\"actual_budget\":{},\"actual_budget_complete\":{}", canonical(&self.used_value()), !self.unresolved),
-            format!("\"unresolved_cleanup\":{},\"unresolved_recovery\":{}", self.unresolved, self.preserved),
+            format!(
+                "\"actual_budget\":{},\"actual_budget_complete\":{}",
+                canonical(&self.used_value()),
+                !self.unresolved
+            ),
+            format!(
+                "\"unresolved_cleanup\":{},\"unresolved_recovery\":{}",
+                self.unresolved, self.preserved
+            ),
             format!("\"stop_reason\":\"done\",\"finalized_at\":\"{}\"", self.now().print()),
         ];
         self.publish("run.finalized.json", json(&format!("{{{}}}", text.join(","))));
@@ -301,8 +390,12 @@ impl World {
         let files = self.disk.nodes.iter().filter_map(|(path, node)| {
             let path = path.strip_prefix(&prefix)?;
             let Node::File(bytes) = node else { return None };
-            let inside = super::super::canonical_set::NAMESPACES.iter().any(|folder| path.starts_with(&format!("{folder}/")));
-            inside.then(|| json(&format!("{{\"path\":\"{path}\",\"sha256\":\"{}\"}}", file_digest(bytes))))
+            let inside = super::super::canonical_set::NAMESPACES
+                .iter()
+                .any(|folder| path.starts_with(&format!("{folder}/")));
+            inside.then(|| {
+                json(&format!("{{\"path\":\"{path}\",\"sha256\":\"{}\"}}", file_digest(bytes)))
+            })
         });
         Value::List(files.collect())
     }
@@ -310,7 +403,12 @@ impl World {
 
 /// Four empty listings.
 pub(super) fn clean() -> Dirty {
-    Dirty { tracked: Some(Vec::new()), staged: Some(Vec::new()), untracked: Some(Vec::new()), ignored: Some(Vec::new()) }
+    Dirty {
+        tracked: Some(Vec::new()),
+        staged: Some(Vec::new()),
+        untracked: Some(Vec::new()),
+        ignored: Some(Vec::new()),
+    }
 }
 
 /// The id of a tree by a letter.
