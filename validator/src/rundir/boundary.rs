@@ -9,7 +9,7 @@ use super::{
     findings::Findings,
     journal::{Attempt, Finalized, Journal},
     results::Row,
-    scalar::Instant,
+    scalar::{Instant, has_end},
     shelf::{Object, Presence},
 };
 
@@ -57,7 +57,7 @@ pub fn boundaries(
         let row = rows.get(index);
         if let Some(finalized) = &attempt.finalized {
             out.at("journal.jsonl", Some(finalized.seq), |out| {
-                result(out, case, finalized, (index, row))
+                result(out, case, finalized, (index, row));
             });
         }
         let exists = !matches!(case.shelf.get(&path), super::shelf::Found::Missing);
@@ -172,7 +172,7 @@ fn orphans(out: &mut Findings, case: Case<'_>, journal: &Journal) {
         case.shelf.disk().names(&format!("{}/boundaries", case.shelf.root())).unwrap_or_default();
     let known: BTreeSet<String> =
         journal.attempts.iter().map(|attempt| format!("{}.json", attempt.id)).collect();
-    for name in names.iter().filter(|name| name.ends_with(".json") && !known.contains(*name)) {
+    for name in names.iter().filter(|name| has_end(name, ".json") && !known.contains(*name)) {
         out.at(&format!("boundaries/{name}"), None, |out| {
             out.find(771, "orphan_boundary", "the journal has no such attempt");
         });

@@ -9,6 +9,7 @@ use super::{
     fields::stored_digest,
     findings::Findings,
     journal::{Attempt, Journal},
+    scalar::has_end,
 };
 
 /// The five namespaces of canonical files.
@@ -39,7 +40,7 @@ pub fn files(out: &mut Findings, case: Case<'_>) -> Files {
 }
 
 fn is_partial(name: &str) -> bool {
-    name.ends_with(".partial") || name.ends_with(".tmp")
+    has_end(name, ".partial") || has_end(name, ".tmp")
 }
 
 fn walk(out: &mut Findings, case: Case<'_>, folder: &str, files: &mut Files) {
@@ -52,7 +53,7 @@ fn walk(out: &mut Findings, case: Case<'_>, folder: &str, files: &mut Files) {
         let path = format!("{folder}/{name}");
         out.at(&path, None, |out| match disk.kind(&format!("{full}/{name}")) {
             Kind::Link => {
-                out.find(775, "symlink_forbidden", "a symbolic link stands among canonical files")
+                out.find(775, "symlink_forbidden", "a symbolic link stands among canonical files");
             }
             Kind::Special => out.find(776, "invalid_canonical_artifact", "this is no regular file"),
             Kind::Folder => walk(out, case, &path, files),

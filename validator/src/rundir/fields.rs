@@ -118,7 +118,7 @@ pub fn strings(out: &mut Findings, value: &Value, what: &str, amount: Amount) ->
     for item in items {
         match item.text().filter(|text| !text.trim().is_empty()) {
             None => {
-                out.find(45, "invalid_field", format!("`{what}` holds a blank item or no string"))
+                out.find(45, "invalid_field", format!("`{what}` holds a blank item or no string"));
             }
             Some(text) if seen.iter().any(|known| known == text) => {
                 out.find(46, "duplicate_value", format!("`{what}` holds `{text}` twice"));

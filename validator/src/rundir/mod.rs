@@ -151,7 +151,7 @@ impl<'i> Inquiry<'i> {
                 Kind::Folder => {}
                 Kind::Link if folder == "boundaries" => {
                     out.within(758, |out| {
-                        out.find(52, "symlink_forbidden", "the directory is a symbolic link")
+                        out.find(52, "symlink_forbidden", "the directory is a symbolic link");
                     });
                 }
                 Kind::Link => out.find(52, "symlink_forbidden", "the directory is a symbolic link"),
@@ -169,9 +169,9 @@ impl<'i> Inquiry<'i> {
             directory: self.question.name(),
             validator: self.question.validator,
         };
-        let (out, shelf) = (&mut self.out, &self.shelf);
-        self.contract = contract::read(out, shelf, trust);
-        let (disk, root) = (shelf.disk(), self.question.directory);
+        let (out, stored) = (&mut self.out, &self.shelf);
+        self.contract = contract::read(out, stored, trust);
+        let (disk, root) = (stored.disk(), self.question.directory);
         let journal = out.within(370, |out| lines::read(out, disk, root, "journal.jsonl"));
         let results = out.within(584, |out| lines::read(out, disk, root, "results.jsonl"));
         let (journal, results) = (journal.unwrap_or_default(), results.unwrap_or_default());
@@ -184,7 +184,7 @@ impl<'i> Inquiry<'i> {
             }
             return;
         };
-        let case = Case { shelf, contract };
+        let case = Case { shelf: stored, contract };
         let history = results::history(&lines);
         let read = &mut self.read;
         read.journal = fold(out, case, &journal, &history);
@@ -208,7 +208,7 @@ impl<'i> Inquiry<'i> {
         if case.is_own() {
             canonical_set::roles(out, &read.journal);
         }
-        let whole = self.whole().map(|whole| closure_of(whole, self.question.demand));
+        let whole = self.whole().map(|whole| closure_of(&whole, self.question.demand));
         if let Some((closed, found)) = whole {
             self.read.closed = closed;
             self.out.errors.extend(found.errors);
@@ -306,9 +306,9 @@ impl<'i> Inquiry<'i> {
     }
 }
 
-fn closure_of(whole: Whole<'_>, demand: Demand) -> (bool, Findings) {
+fn closure_of(whole: &Whole<'_>, demand: Demand) -> (bool, Findings) {
     let mut out = Findings::default();
-    let closed = closure::closure(&mut out, &whole, demand);
+    let closed = closure::closure(&mut out, whole, demand);
     (closed, out)
 }
 

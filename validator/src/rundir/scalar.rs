@@ -51,6 +51,7 @@ impl Instant {
     }
 
     /// The time that many seconds later.
+    #[must_use]
     pub fn plus(self, seconds: i128) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
     }
@@ -189,6 +190,11 @@ pub enum DotPath {
 /// Whether a path is a scope or lies below it; whole components count.
 pub fn is_within(path: &str, scope: &str) -> bool {
     path.strip_prefix(scope).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a name ends so, letter for letter: the protocol's names have one spelling.
+pub fn has_end(name: &str, end: &str) -> bool {
+    name.ends_with(end)
 }
 
 /// Whether a path has a component that only Git or the supervisor writes.

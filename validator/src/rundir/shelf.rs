@@ -33,13 +33,16 @@ pub enum Found {
     File(Stored),
 }
 
+/// The value that a file's bytes are, or why they are none.
+pub type Content = Rc<Result<Value, Fault>>;
+
 /// A file's content.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The digest of the bytes.
     pub sha256: Rc<str>,
     /// The value, if the bytes are one.
-    pub value: Rc<Result<Value, Fault>>,
+    pub value: Content,
 }
 
 /// The files below a root, each read at most once.
@@ -48,7 +51,7 @@ pub struct Shelf<'d> {
     root: String,
     seen: RefCell<BTreeMap<String, Found>>,
     /// Many artifacts have the same bytes; their value is kept once.
-    values: RefCell<BTreeMap<Rc<str>, Rc<Result<Value, Fault>>>>,
+    values: RefCell<BTreeMap<Rc<str>, Content>>,
     folders: RefCell<BTreeMap<String, Kind>>,
     looked: RefCell<BTreeSet<String>>,
 }
@@ -172,7 +175,7 @@ pub enum Presence {
 pub struct Object {
     /// The digest of its bytes.
     pub sha256: Rc<str>,
-    value: Rc<Result<Value, Fault>>,
+    value: Content,
 }
 
 impl Object {

@@ -81,7 +81,7 @@ fn as_count(count: usize) -> i128 {
 
 fn pairs(out: &mut Findings, entries: &[&Entry]) {
     out.due(
-        entries.len() % 2 == 0,
+        entries.len().is_multiple_of(2),
         292,
         "invalid_noisy_pair_plan",
         "the acceptance launches do not come in pairs",

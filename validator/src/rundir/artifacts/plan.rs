@@ -218,11 +218,11 @@ fn sampling(out: &mut Findings, index: usize, map: &Map) {
 
 /// The digests of a launch are the contract's (270, 272 to 274).
 fn bindings(out: &mut Findings, contract: &Contract, stage: &str, map: &Map) {
-    let state = super::super::contract::EMPTY_STATE_SHA256.to_owned();
+    let empty = super::super::contract::EMPTY_STATE_SHA256.to_owned();
     for (rule, key, due) in [
         (272, "stage_access_sha256", contract.access.get(stage)),
         (273, "effective_config_sha256", contract.config.get(stage)),
-        (274, "generated_state_sha256", Some(&state)),
+        (274, "generated_state_sha256", Some(&empty)),
     ] {
         let Some(found) = out.within(270, |out| digest(out, map, key)) else { continue };
         out.due(
@@ -312,10 +312,11 @@ fn deterministic(out: &mut Findings, stages: &[String], role: Role, plan: &Plan)
         );
     }
     for entry in &plan.launches {
-        let plain =
+        let unsampled =
             ["pair_id", "seed", "input_id"].iter().all(|key| field(&entry.map, key).is_null());
-        let right =
-            entry.arm == Some(role.target()) && entry.phase == Some(Phase::Deterministic) && plain;
+        let right = entry.arm == Some(role.target())
+            && entry.phase == Some(Phase::Deterministic)
+            && unsampled;
         out.due(
             right,
             288,

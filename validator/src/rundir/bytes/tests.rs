@@ -17,16 +17,10 @@ fn fault(bytes: &[u8]) -> FaultKind {
 }
 
 #[test]
+#[expect(clippy::many_single_char_names, reason = "each is a digest of one digit")]
 fn golden_digests_of_values() {
-    let (a, b, c, one, two, d, e) = (
-        "a".repeat(64),
-        "b".repeat(64),
-        "c".repeat(64),
-        "1".repeat(64),
-        "2".repeat(64),
-        "d".repeat(64),
-        "e".repeat(64),
-    );
+    let [a, b, c, one, two, d, e] =
+        ["a", "b", "c", "1", "2", "d", "e"].map(|digit| digit.repeat(64));
     let environment = "b145b1a523f508529784cd74c1a30366f6c5872669f89ba163f6465c995ed6bf";
     let invocation = "05bda12598ca38cc8a01ed68626ac8e125a21c3951abbc602acf4f90fe308047";
     for (text, due) in [

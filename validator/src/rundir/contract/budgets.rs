@@ -33,7 +33,7 @@ pub(super) fn budgets(out: &mut Findings, reading: &Reading<'_>) -> BTreeMap<Str
         out.due(is_unit(unit), 160, "invalid_budget_unit", format!("`{unit}` names no unit"));
         match value.map() {
             None => {
-                out.find(161, "invalid_budget", format!("the budget of `{unit}` is not an object"))
+                out.find(161, "invalid_budget", format!("the budget of `{unit}` is not an object"));
             }
             Some(spec) => {
                 found.insert(unit.clone(), budget(out, reading, unit, spec));
@@ -124,7 +124,7 @@ struct Least {
     last: i128,
 }
 
-pub(super) fn prove(out: &mut Findings, proof: Proof<'_>) {
+pub(super) fn prove(out: &mut Findings, proof: &Proof<'_>) {
     let has_calls = proof.budgets.contains_key("evaluator_calls");
     out.due(
         has_calls,
@@ -160,7 +160,7 @@ pub(super) fn prove(out: &mut Findings, proof: Proof<'_>) {
         ("validation_queries", queries, 172, 175, has_queries && gated),
     ] {
         if counted {
-            prove_unit(out, &proof, unit, &least, (cap_rule, total_rule));
+            prove_unit(out, proof, unit, &least, (cap_rule, total_rule));
         }
     }
 }

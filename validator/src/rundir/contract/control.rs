@@ -69,14 +69,14 @@ pub(super) fn control(
     rules(
         out,
         field(map, "actual_usage_sources"),
-        units.collect(),
+        &units.collect(),
         (222, 223, "invalid_actual_usage_sources"),
     );
     let constraints = objective.hard_constraints.iter().map(String::as_str);
     rules(
         out,
         field(map, "hard_constraint_rules"),
-        constraints.collect(),
+        &constraints.collect(),
         (224, 225, "invalid_hard_constraint_rules"),
     );
     let bounded =
@@ -132,12 +132,12 @@ fn counterexamples(out: &mut Findings, value: &Value) -> BTreeSet<String> {
 fn rules(
     out: &mut Findings,
     value: &Value,
-    due: BTreeSet<&str>,
+    due: &BTreeSet<&str>,
     (keys, blank, code): (u16, u16, &'static str),
 ) {
     let map = value.map();
     let same =
-        map.is_some_and(|map| map.keys().map(String::as_str).collect::<BTreeSet<_>>() == due);
+        map.is_some_and(|map| map.keys().map(String::as_str).collect::<BTreeSet<_>>() == *due);
     out.due(same, keys, code, "the keys are not exactly those that the contract names");
     for (key, text) in map.into_iter().flatten() {
         out.due(is_filled(text), blank, code, format!("the text of `{key}` is blank"));

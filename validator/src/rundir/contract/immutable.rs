@@ -159,7 +159,7 @@ fn walk_folder(out: &mut Findings, shelf: &Shelf<'_>, folder: &str, found: &mut 
             }
             Kind::Folder => walk_folder(out, shelf, &path, found),
             Kind::Link => {
-                out.find(155, "symlink_forbidden", format!("`{path}` is a symbolic link"))
+                out.find(155, "symlink_forbidden", format!("`{path}` is a symbolic link"));
             }
             Kind::Special | Kind::Missing => {
                 out.find(156, "invalid_immutable_scope", format!("`{path}` is not a regular file"));

@@ -281,9 +281,10 @@ fn parts(
         "invalid_feedback_mode",
         "`feedback_mode` is neither `sealed_gate` nor `visible_only`",
     );
-    let deadline = match field(map, "deadline_at") {
-        Value::Null => None,
-        _ => out.within(70, |out| super::fields::time(out, map, "deadline_at")),
+    let deadline = if field(map, "deadline_at").is_null() {
+        None
+    } else {
+        out.within(70, |out| super::fields::time(out, map, "deadline_at"))
     };
     let objective = objective::objective(out, reading);
     let measurement = objective::measurement(out, reading);
@@ -295,7 +296,7 @@ fn parts(
     let promotion = stages::promotion(out, reading);
     let final_test = stages::final_test(out, reading, &objective, &promotion.stages);
     let gate = stages::Gate { sealed: mode == "sealed_gate", acceptance: &objective.acceptance };
-    stages::acceptance(out, &promotion.stages, gate);
+    stages::acceptance(out, &promotion.stages, &gate);
     let maps = stages::resources(out, reading, &promotion.stages, final_test.as_ref());
     let caps = budgets::caps(out, reading, &budgets);
     let proof = budgets::Proof {
@@ -306,7 +307,7 @@ fn parts(
         stages: &promotion.stages,
         has_final: final_test.is_some(),
     };
-    budgets::prove(out, proof);
+    budgets::prove(out, &proof);
     let control = control::control(out, reading, &objective, &budgets, deadline.is_some());
     if reading.profile.is_own() {
         own(out, &objective, &measurement, &promotion);

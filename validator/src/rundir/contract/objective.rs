@@ -226,8 +226,8 @@ pub(super) fn measurement(out: &mut Findings, reading: &Reading<'_>) -> Measurem
 }
 
 fn aggregation(map: &Map) -> Option<Aggregation> {
-    let name = field(map, "aggregation").text()?;
     use Aggregation::{Max, Mean, Median, Min, Single};
+    let name = field(map, "aggregation").text()?;
     [Single, Mean, Median, Min, Max].into_iter().find(|aggregation| aggregation.name() == name)
 }
 

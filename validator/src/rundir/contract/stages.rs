@@ -112,7 +112,7 @@ pub(super) struct Gate<'g> {
     pub(super) acceptance: &'g str,
 }
 
-pub(super) fn acceptance(out: &mut Findings, stages: &[String], gate: Gate<'_>) {
+pub(super) fn acceptance(out: &mut Findings, stages: &[String], gate: &Gate<'_>) {
     let known = stages.iter().any(|stage| stage == gate.acceptance);
     out.due(
         known,

@@ -107,7 +107,9 @@ fn is_one_ahead(whole: &Whole<'_>, facts: &Facts, (expected, head): (&str, &str)
                 .and_then(Option::as_ref);
             diff.and_then(|diff| names(diff)).is_some_and(|names| {
                 let mut scratch = Findings::default();
-                names.iter().for_each(|name| commits::in_scope(&mut scratch, whole, last, name));
+                for name in &names {
+                    commits::in_scope(&mut scratch, whole, last, name);
+                }
                 !names.is_empty() && scratch.errors.is_empty()
             })
         }
@@ -211,10 +213,10 @@ fn below(out: &mut Findings, whole: &Whole<'_>, full: &str, path: &str) {
         let (full, path) = (format!("{full}/{name}"), format!("{path}/{name}"));
         match disk.kind(&full) {
             Kind::Link => {
-                out.find(740, "symlink_forbidden", format!("`{path}` is a symbolic link"))
+                out.find(740, "symlink_forbidden", format!("`{path}` is a symbolic link"));
             }
             Kind::Special => {
-                out.find(741, "invalid_generated_entry", format!("`{path}` is no regular file"))
+                out.find(741, "invalid_generated_entry", format!("`{path}` is no regular file"));
             }
             Kind::Folder => below(out, whole, &full, &path),
             Kind::File { .. } | Kind::Missing => {}

@@ -27,7 +27,7 @@ pub(super) fn workspaces(out: &mut Findings, whole: &Whole<'_>, root: &str, fact
     for workspace in distinct.values() {
         if let Some(found) = facts.workspaces.get(&workspace.root) {
             out.at(&workspace.snapshot, None, |out| {
-                one(out, whole, root, (workspace, found), facts)
+                one(out, whole, root, (workspace, found), facts);
             });
         }
     }

@@ -92,7 +92,7 @@ fn deadline(out: &mut Findings, case: Case<'_>, name: &str, at: Option<Instant>)
             out.due(!late, 377, "launch_after_deadline", "the deadline has passed");
         }
         "launch_finished" if late => {
-            out.warn(802, "operational_overrun", "the launch ended after the deadline")
+            out.warn(802, "operational_overrun", "the launch ended after the deadline");
         }
         _ => {}
     }

@@ -9,7 +9,7 @@ use super::{
         contract::EMPTY_STATE_SHA256,
         fields::{self, Due, Reference, digest, field, oid, reference, safe_id, usage},
         findings::Findings,
-        scalar::{DotPath, is_safe_id, is_unit},
+        scalar::{DotPath, has_end, is_safe_id, is_unit},
     },
     Attempt, Journal, Launch, LaunchState, Turn,
 };
@@ -310,7 +310,7 @@ fn artifacts(
         "evaluated_tree_sha256",
         "admission_sha256",
     ];
-    let [access, config, state, tree, admission] = keys.map(&mut read);
+    let [access, config, generated, tree, admission] = keys.map(&mut read);
     let is =
         |found: Option<&str>, due: Option<&str>| found.is_none() || due.is_none() || found == due;
     let of = |map: &'_ BTreeMap<String, String>| map.get(stage).cloned();
@@ -327,7 +327,7 @@ fn artifacts(
         "the configuration is not that of the contract",
     );
     out.due(
-        is(state, Some(EMPTY_STATE_SHA256)),
+        is(generated, Some(EMPTY_STATE_SHA256)),
         462,
         "generated_state_policy_mismatch",
         "the state is not the empty one",
@@ -341,7 +341,7 @@ fn artifacts(
     let mut found: Vec<Option<Reference>> = Vec::new();
     for (key, role, due) in [
         ("effective_config", "config", config),
-        ("generated_state", "state", state),
+        ("generated_state", "state", generated),
         ("evaluated_tree_snapshot", "tree", tree),
     ] {
         let path = format!("snapshots/{result}-{role}.json");
@@ -415,7 +415,7 @@ fn paths(
             DotPath::Forbidden,
         )
     });
-    let suffixed = partial.is_none_or(|path| path.ends_with(".partial") || path.ends_with(".tmp"));
+    let suffixed = partial.is_none_or(|path| has_end(path, ".partial") || has_end(path, ".tmp"));
     out.due(
         suffixed,
         474,

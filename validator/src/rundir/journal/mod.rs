@@ -21,8 +21,8 @@ pub use attempt::{rollback_action, steps_after};
 pub use decide::{Outcome, outcome};
 pub use envelope::Turn;
 pub use state::{
-    Attempt, Checkpoint, Decided, Finalized, Launch, LaunchState, Phase, Published, Stop, StopKind,
-    Stopped,
+    Attempt, Checkpoint, Cleared, Decided, Finalized, Launch, LaunchState, Phase, Published, Stop,
+    StopKind, Stopped,
 };
 
 use super::{

@@ -140,14 +140,14 @@ fn launched(
 
 /// Exactly one way to find the process again (488).
 fn process(out: &mut Findings, case: Case<'_>, turn: &Turn<'_>) -> Option<String> {
-    let [pid, pgid, start, job] =
+    let [pid, group, start, job] =
         ["pid", "pgid", "process_start_id", "external_job_id"].map(|key| field(turn.map, key));
     let filled = |value: &Value| value.text().is_some_and(|text| !text.is_empty());
     let local = case.profile().positive(pid).is_some()
-        && case.profile().positive(pgid).is_some()
+        && case.profile().positive(group).is_some()
         && filled(start)
         && job.is_null();
-    let external = pid.is_null() && pgid.is_null() && start.is_null() && filled(job);
+    let external = pid.is_null() && group.is_null() && start.is_null() && filled(job);
     let one = local != external;
     out.due(
         one,
@@ -155,7 +155,7 @@ fn process(out: &mut Findings, case: Case<'_>, turn: &Turn<'_>) -> Option<String
         "missing_process_identity",
         "it has neither a local process with group and start nor an external job, or both",
     );
-    one.then(|| [pid, pgid, start, job].map(canonical).join(" "))
+    one.then(|| [pid, group, start, job].map(canonical).join(" "))
 }
 
 fn finished(
@@ -214,8 +214,8 @@ fn confirmed(
     // The reference lets a cleanup be confirmed that was given up; the fence stays all the same (L15).
     let given_up = launch.state == LaunchState::CleanupUnresolved;
     let legal = launch.state == LaunchState::Pending || given_up && !case.is_own();
-    let rule = if given_up { 905 } else { 496 };
-    out.due(legal, rule, "journal_order", "no cleanup is pending");
+    let line = if given_up { 905 } else { 496 };
+    out.due(legal, line, "journal_order", "no cleanup is pending");
     out.within(497, |out| text(out, turn.map, "verification"));
     if launch.state == LaunchState::Pending {
         launch.state = LaunchState::Confirmed;

@@ -55,7 +55,7 @@ pub(super) fn phases(out: &mut Findings, row: &Reading<'_>) {
     for map in own {
         match identity(map) {
             None => {
-                out.find(705, "missing_noisy_identity", "a repetition has neither seed nor input")
+                out.find(705, "missing_noisy_identity", "a repetition has neither seed nor input");
             }
             Some(identity) => {
                 out.due(

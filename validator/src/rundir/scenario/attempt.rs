@@ -244,7 +244,7 @@ impl Attempt<'_> {
         let admission = self.admission(entries.len());
         let admission = self.world.publish(&admission_path, admission);
         self.admission = self.world.artifact(&admission_path);
-        self.admission_sha256 = admission.field("sha256").text().unwrap_or_default().to_owned();
+        admission.field("sha256").text().unwrap_or_default().clone_into(&mut self.admission_sha256);
         if self.fate.role == "candidate" {
             let design = self.design();
             self.design = self.world.publish(&format!("designs/{}.json", self.experiment), design);
@@ -265,7 +265,7 @@ impl Attempt<'_> {
     fn prior(&self) -> Value {
         let Some(prior) = self.world.attempts.last() else { return Value::Null };
         let path = format!("boundaries/{}.json", prior.id);
-        let bytes = super::super::bytes::canonical(&self.world.artifact(&path));
+        let bytes = canonical(&self.world.artifact(&path));
         json(&format!(
             "{{\"path\":\"{path}\",\"sha256\":\"{}\",\"attempt_id\":\"{}\",\"finalized_seq\":{},\"result_sha256\":\"{}\"}}",
             file_digest(format!("{bytes}\n").as_bytes()),

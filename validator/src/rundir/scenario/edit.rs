@@ -44,7 +44,9 @@ fn set(value: &mut Value, path: &[String], new: Option<&Value>) {
     };
     match value {
         Value::List(items) if first == "*" => {
-            items.iter_mut().for_each(|item| set(item, rest, new))
+            for item in items {
+                set(item, rest, new);
+            }
         }
         Value::List(items) => {
             let Ok(index) = first.parse::<usize>() else { return };

@@ -43,11 +43,11 @@ pub(super) fn say(world: &mut World, words: &[&str]) -> Option<()> {
                 .insert(of(world, rest.first()?), Some(format!("{text}\0").into_bytes()));
         }
         "diff" => {
-            let text: String = rest.iter().map(|name| format!("{name}\0")).collect();
+            let text = terminated(rest);
             world.facts.diffs.values_mut().for_each(|diff| *diff = Some(text.clone().into_bytes()));
         }
         "diff-from" => {
-            let text: String = rest.get(1..)?.iter().map(|name| format!("{name}\0")).collect();
+            let text = terminated(rest.get(1..)?);
             world.facts.diffs.insert((of(world, rest.first()?), head), Some(text.into_bytes()));
         }
         "undiffed" => world.facts.diffs.clear(),
@@ -70,6 +70,11 @@ pub(super) fn say(world: &mut World, words: &[&str]) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+/// Names as `-z` output has them.
+fn terminated(names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("{}\0", names.join("\0")) }
 }
 
 fn replace(world: &mut World, id: &str, key: &str, value: &str) -> Option<()> {

@@ -202,7 +202,7 @@ impl Attempt<'_> {
         let stage = entry.field("stage").text().unwrap_or_default();
         let config = config(&self.world.contract, stage);
         let config = self.world.publish(&format!("snapshots/{result}-config.json"), config);
-        let state = self.world.publish(
+        let generated = self.world.publish(
             &format!("snapshots/{result}-state.json"),
             json("{\"entries\":[],\"mode\":\"reset_each_launch\",\"schema_version\":1}"),
         );
@@ -220,7 +220,7 @@ impl Attempt<'_> {
             put(&mut event, key, value.clone());
         }
         put(&mut event, "effective_config", config);
-        put(&mut event, "generated_state", state);
+        put(&mut event, "generated_state", generated);
         put(&mut event, "evaluated_tree_snapshot", tree);
         self.event("launch_intent", event)
     }
@@ -468,7 +468,7 @@ impl Attempt<'_> {
                 canonical(decided.field("evidence_maturity")),
                 canonical(decided.field("reason"))
             ),
-            format!("\"decision\":{}", self.decision(decided)),
+            format!("\"decision\":{}", Self::decision(decided)),
             format!(
                 "\"primary_metric\":\"score\",\"primary_value\":{value},\"split_metrics\":{{\"{deciding}\":{value}}},\"secondary_metrics\":{{}}"
             ),
@@ -509,7 +509,7 @@ impl Attempt<'_> {
         self.constraints(if keep || self.cleared { "true" } else { "null" })
     }
 
-    fn decision(&self, decided: &Value) -> String {
+    fn decision(decided: &Value) -> String {
         let mut decision = json(&format!(
             "{{\"decision_seq\":{},\"journal_event_sha256\":\"{}\",\"rollback_required\":{}}}",
             canonical(decided.field("seq")),

@@ -15,6 +15,7 @@ mod tests;
 mod world;
 
 pub use attempt::{Fate, attempt};
+pub use edit::{Edit, Target};
 pub use mutate::{Mutation, mutations};
 pub use script::{Asked, Built, build, build_on, value};
 pub use selftest::{Case, Expected, Ran, cases, judge, scenarios, self_test};

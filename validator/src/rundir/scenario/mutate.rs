@@ -4,6 +4,7 @@
 use super::super::{
     bytes::{Map, Number, Value, canonical, parse},
     disk::Node,
+    scalar::has_end,
 };
 use super::world::World;
 
@@ -37,7 +38,7 @@ pub fn mutations(world: &World, stride: usize, flips: usize) -> Vec<Mutation> {
         .collect();
     let mut all = Vec::new();
     for (path, bytes) in &files {
-        if path.ends_with(".jsonl") {
+        if has_end(path, ".jsonl") {
             lines(path, bytes, &mut all);
         } else if let Ok(value) = parse(bytes) {
             for (what, value) in fields(&value) {
@@ -64,7 +65,7 @@ fn lines(path: &str, bytes: &[u8], all: &mut Vec<Mutation>) {
     let lines: Vec<Vec<u8>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let mut push = |what: String, lines: Vec<Vec<u8>>| {
-        all.push(Mutation { what, path: path.to_owned(), bytes: lines.concat() })
+        all.push(Mutation { what, path: path.to_owned(), bytes: lines.concat() });
     };
     for (index, line) in lines.iter().enumerate() {
         let mut doubled = lines.clone();
@@ -138,7 +139,7 @@ fn others(value: &Value) -> Vec<(String, Value)> {
         Value::Null => others.push(Value::Bool(false)),
         Value::Text(_) => others.extend([Value::Null, Value::from(1)]),
         Value::Bool(flag) => {
-            others.extend([Value::Null, Value::of("true"), Value::from(i128::from(*flag))])
+            others.extend([Value::Null, Value::of("true"), Value::from(i128::from(*flag))]);
         }
         Value::Number(Number::Int(number)) => {
             others.extend([Value::Null, Value::of(number.to_string())]);

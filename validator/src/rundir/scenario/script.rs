@@ -24,6 +24,10 @@ use super::{
 
 /// How a made-up directory is asked about.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four flags of a command line, each on or off by itself"
+)]
 pub struct Asked {
     /// Whether Git is asked.
     pub git: bool,
@@ -102,10 +106,10 @@ fn set_up(setup: &mut Setup, asked: &mut Asked, statement: &str) -> bool {
         Some("stages") => setup.stages = words.map(str::to_owned).collect(),
         Some("deadline") => setup.deadline = words.next().map(str::to_owned),
         Some("attempts") => {
-            setup.attempts = words.next().and_then(|word| word.parse().ok()).unwrap_or(0)
+            setup.attempts = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
         }
         Some("repetitions") => {
-            setup.repetitions = words.next().and_then(|word| word.parse().ok()).unwrap_or(2)
+            setup.repetitions = words.next().and_then(|word| word.parse().ok()).unwrap_or(2);
         }
         Some("git") if statement == "git on" => asked.git = true,
         Some("strict") => asked.strict = true,
@@ -141,8 +145,8 @@ fn is_damage(statement: &str) -> bool {
 }
 
 fn prepare(world: &mut World, statement: &str) -> Option<()> {
-    let (word, rest) = statement.split_once(' ')?;
-    match word {
+    let (kind, rest) = statement.split_once(' ')?;
+    match kind {
         "window" => world.window = rest.parse().ok()?,
         "wait" => {
             let (event, seconds) = rest.split_once(' ')?;
@@ -157,7 +161,7 @@ fn prepare(world: &mut World, statement: &str) -> Option<()> {
         "seal" => world.edits.push(edit(Target::Sealed, rest)?),
         _ => {
             let (target, rest) = rest.split_once(' ')?;
-            let target = match word {
+            let target = match kind {
                 "event" => {
                     let (name, place, of) = event_name(target);
                     Target::Event(name, place, of)

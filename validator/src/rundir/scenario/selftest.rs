@@ -141,7 +141,7 @@ pub fn judge(built: &Built) -> Verdict {
 }
 
 /// Runs one scenario in the profile that its script asks for.
-pub fn run(case: &Case, script: &str, expected: &Expected) -> Ran {
+pub(super) fn run(case: &Case, script: &str, expected: &Expected) -> Ran {
     let failed = |differs: String| Ran { case: case.clone(), verdict: "none", differs };
     let built = match build(script) {
         Ok(built) => built,
@@ -172,11 +172,11 @@ fn differs(verdict: &Verdict, expected: &Expected) -> String {
     if expected.closed.is_some_and(|closed| closed != verdict.closed) {
         out.push(format!("closed is {}", verdict.closed));
     }
-    if let Some(code) = &expected.code {
-        if !verdict.errors.iter().any(|error| error.code == code) {
-            let codes: Vec<&str> = verdict.errors.iter().map(|error| error.code).collect();
-            out.push(format!("`{code}` is not among {codes:?}"));
-        }
+    if let Some(code) = &expected.code
+        && !verdict.errors.iter().any(|error| error.code == code)
+    {
+        let codes: Vec<&str> = verdict.errors.iter().map(|error| error.code).collect();
+        out.push(format!("`{code}` is not among {codes:?}"));
     }
     if expected.action.is_some() && expected.action.as_deref() != verdict.resume_action {
         out.push(format!("the action is {:?}", verdict.resume_action));
@@ -202,7 +202,7 @@ pub fn self_test() -> Vec<Ran> {
 }
 
 /// Runs a case of the checklist: its line and code must be found.
-pub fn finding(case: &Case) -> Ran {
+pub(super) fn finding(case: &Case) -> Ran {
     let built = match build(&case.script) {
         Ok(built) => built,
         Err(why) => return Ran { case: case.clone(), verdict: "none", differs: why },

@@ -86,19 +86,19 @@ impl Default for Setup {
 }
 
 /// Reads JSON that this domain wrote itself.
-pub fn json(text: &str) -> Value {
+pub(super) fn json(text: &str) -> Value {
     parse(text.as_bytes()).unwrap_or(Value::Null)
 }
 
 /// Bytes as they are stored: canonical, with LF.
-pub fn stored(value: &Value) -> Vec<u8> {
+pub(super) fn stored(value: &Value) -> Vec<u8> {
     let mut text = canonical(value);
     text.push('\n');
     text.into_bytes()
 }
 
 /// Puts a value into an object.
-pub fn put(value: &mut Value, key: &str, new: Value) {
+pub(super) fn put(value: &mut Value, key: &str, new: Value) {
     if let Value::Map(map) = value {
         map.insert(key.to_owned(), new);
     }
@@ -158,7 +158,7 @@ impl Setup {
             ("deterministic", "single", "none")
         };
         let minimum = if self.noisy { self.repetitions } else { 1 };
-        let phases = if self.noisy { 1 } else { 0 };
+        let phases = usize::from(self.noisy);
         format!(
             "\"measurement\":{{\"mode\":\"{mode}\",\"aggregation\":\"{aggregation}\",\"minimum_repetitions\":{minimum},\"exploration_repetitions\":{phases},\"confirmation_repetitions\":{phases},\"uncertainty_rule\":\"{rule}\"}}"
         )
@@ -232,7 +232,7 @@ fn keyed(stages: &[String], text: &str) -> String {
 }
 
 /// The effective configuration of a stage.
-pub fn config(contract: &Value, stage: &str) -> Value {
+pub(super) fn config(contract: &Value, stage: &str) -> Value {
     let access = contract.field("stage_access_sha256").field(stage).clone();
     Value::Map(Map::from([
         ("schema_version".to_owned(), Value::from(1)),
@@ -243,7 +243,7 @@ pub fn config(contract: &Value, stage: &str) -> Value {
 }
 
 /// Fills in all digests that follow from the rest.
-pub fn derive(contract: &mut Value) {
+pub(super) fn derive(contract: &mut Value) {
     let mut evaluation = contract.field("evaluation").clone();
     let environment = object_digest(evaluation.field("environment"));
     put(&mut evaluation, "environment_sha256", Value::of(environment));
@@ -286,7 +286,7 @@ pub fn derive(contract: &mut Value) {
 }
 
 /// The files around a run.
-pub fn surroundings(ground: &Ground) -> Memory {
+pub(super) fn surroundings(ground: &Ground) -> Memory {
     let mut disk = Memory::default();
     for folder in ["boundaries", "designs", "evidence", "logs", "snapshots", "quarantine"] {
         disk.put(&format!("{}/{folder}", ground.run()), Node::Folder);
@@ -298,7 +298,7 @@ pub fn surroundings(ground: &Ground) -> Memory {
 }
 
 /// A worktree's files.
-pub fn checkout(disk: &mut Memory, root: &str) {
+pub(super) fn checkout(disk: &mut Memory, root: &str) {
     disk.put(&format!("{root}/eval.py"), Node::File(EVALUATOR.to_vec()));
     disk.put(&format!("{root}/candidate.txt"), Node::File(b"text\n".to_vec()));
 }

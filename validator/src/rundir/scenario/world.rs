@@ -417,6 +417,6 @@ pub(super) fn tree_id(letter: &str) -> String {
 }
 
 /// A count as a value.
-pub fn number(count: usize) -> Value {
+pub(super) fn number(count: usize) -> Value {
     Value::from(i128::try_from(count).unwrap_or(i128::MAX))
 }
