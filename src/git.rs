@@ -56,16 +56,7 @@ impl<'g> Git<'g> {
         commits.extend(supervisor.head.clone());
         let mut diffs = wanted.diffs.clone();
         // A head ahead of the journal may be a commit that was made and not yet recorded.
-        if let Some(head) = &supervisor.head {
-            diffs.extend(
-                wanted
-                    .listings
-                    .iter()
-                    .map(|from| (from.clone(), head.clone()))
-                    .filter(|(from, head)| from != head)
-                    .take(1),
-            );
-        }
+        diffs.extend(wanted.before_head.clone().zip(supervisor.head.clone()));
         Facts {
             unavailable: None,
             commits: self.commits(root, &commits),

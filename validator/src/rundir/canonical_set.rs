@@ -31,12 +31,23 @@ pub fn files(out: &mut Findings, case: Case<'_>) -> Files {
         walk(out, case, namespace, &mut files);
     }
     // Elsewhere only names in flight matter.
-    for name in case.shelf.disk().names(case.shelf.root()).unwrap_or_default() {
-        if is_partial(&name) {
-            files.partial.push(name);
+    in_flight(case, "", &mut files);
+    files
+}
+
+/// Files in flight outside the canonical namespaces and the quarantine.
+fn in_flight(case: Case<'_>, folder: &str, files: &mut Files) {
+    let disk = case.shelf.disk();
+    for name in disk.names(&format!("{}/{folder}", case.shelf.root())).unwrap_or_default() {
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let kind = disk.kind(&format!("{}/{path}", case.shelf.root()));
+        let elsewhere = NAMESPACES.contains(&path.as_str()) || path == "quarantine";
+        if kind == Kind::Folder && !elsewhere {
+            in_flight(case, &path, files);
+        } else if kind != Kind::Folder && is_partial(&name) {
+            files.partial.push(path);
         }
     }
-    files
 }
 
 fn is_partial(name: &str) -> bool {

@@ -204,7 +204,9 @@ impl Disk for Memory {
     }
 
     fn names(&self, path: &str) -> io::Result<Vec<String>> {
-        let Some(folder) = self.follow(path) else { return Err(ErrorKind::NotFound.into()) };
+        let Some(folder) = self.follow(path.trim_end_matches('/')) else {
+            return Err(ErrorKind::NotFound.into());
+        };
         let prefix = format!("{folder}/");
         let below =
             self.nodes.range(prefix.clone()..).map_while(|(path, _)| path.strip_prefix(&prefix));

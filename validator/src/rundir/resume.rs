@@ -28,8 +28,10 @@ pub fn tail(whole: &Whole<'_>, closed: bool) -> Tail {
     }
     let step = open.map(|(index, attempt)| (attempt, step(whole, index, attempt)));
     if whole.journal.stopped.is_some() {
+        // A boundary that is still missing comes before the marker.
+        let action = step.map_or("publish_run_boundary", |(_, (_, action))| action);
         let attempt = step.map(|(attempt, _)| attempt.id.clone());
-        return Tail { attempt, ..at("run_stopped", Some("publish_run_boundary")) };
+        return Tail { attempt, ..at("run_stopped", Some(action)) };
     }
     if let Some((attempt, (phase, action))) = step {
         return Tail { attempt: Some(attempt.id.clone()), ..at(phase, Some(action)) };

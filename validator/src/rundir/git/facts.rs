@@ -102,6 +102,8 @@ pub struct Wanted {
     pub diffs: BTreeSet<(String, String)>,
     /// Directories of worktrees.
     pub workspaces: BTreeSet<String>,
+    /// The commit that HEAD is to be compared with: what the last attempt began from.
+    pub before_head: Option<String>,
 }
 
 /// Says what Git is to be asked, each thing once.
@@ -127,6 +129,8 @@ pub fn wanted(whole: &Whole<'_>) -> Wanted {
         let launched = attempt.launches.iter().filter_map(|launch| launch.workspace.as_ref());
         wanted.workspaces.extend(planned.chain(launched).map(|workspace| workspace.root.clone()));
     }
+    let last = whole.journal.attempts.last().map(|attempt| attempt.incumbent.clone());
+    wanted.before_head = last.filter(|commit| super::super::scalar::is_oid(commit));
     wanted.commits.extend(whole.rows.iter().map(|row| row.commit.clone()));
     if let Some(stopped) = &whole.journal.stopped {
         wanted.commits.extend([stopped.incumbent.clone(), stopped.head.clone()]);

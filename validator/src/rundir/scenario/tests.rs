@@ -188,6 +188,7 @@ fn actions_and_phases_of_every_tail() {
         ("baseline ; candidate cut=committed", "reconcile_committed_candidate", "committed"),
         ("baseline cut=prepared", "reconcile_prepared_attempt", "prepared"),
         ("baseline ; end", "publish_run_boundary", "run_stopped"),
+        ("baseline cut=finalized ; end", "publish_boundary", "run_stopped"),
         ("baseline ; stop user ordinary false", "append_run_stopped", "attempt_boundary"),
         ("stop user ordinary false", "append_run_stopped", "contract_sealed"),
         (
