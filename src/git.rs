@@ -190,7 +190,8 @@ impl<'g> Git<'g> {
             .spawn()
             .ok()?;
         let mut input = child.stdin.take()?;
-        let names: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let mut names = ids.iter().cloned().collect::<Vec<_>>().join("\n");
+        names.push('\n');
         // The ids are written beside the reading, or both sides could wait for each other.
         let writer = std::thread::spawn(move || input.write_all(names.as_bytes()));
         let output = child.wait_with_output().ok()?;

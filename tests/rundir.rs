@@ -62,10 +62,10 @@ impl Repository {
     }
 
     fn git(&self, args: &[&str]) -> String {
-        self.git_at(&self.root(), args)
+        Self::git_at(&self.root(), args)
     }
 
-    fn git_at(&self, at: &Path, args: &[&str]) -> String {
+    fn git_at(at: &Path, args: &[&str]) -> String {
         let identity =
             ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
         let output = Command::new("git")
@@ -210,10 +210,10 @@ fn what_was_done_to_worktrees_is_named() {
 
     fs::write(place.join("candidate.txt"), b"edited\n").unwrap();
     has(&repository.faults(), "dirty_evaluation_workspace");
-    repository.git_at(&place, &["update-index", "--assume-unchanged", "candidate.txt"]);
+    Repository::git_at(&place, &["update-index", "--assume-unchanged", "candidate.txt"]);
     has(&repository.faults(), "unsafe_workspace_index_flags");
-    repository.git_at(&place, &["update-index", "--no-assume-unchanged", "candidate.txt"]);
-    repository.git_at(&place, &["checkout", "-q", "candidate.txt"]);
+    Repository::git_at(&place, &["update-index", "--no-assume-unchanged", "candidate.txt"]);
+    Repository::git_at(&place, &["checkout", "-q", "candidate.txt"]);
     assert_eq!(repository.validate(&[]).0.code, 0);
 
     fs::create_dir(place.join("runtime-state")).unwrap();

@@ -20,6 +20,10 @@ use crate::{cli, error::Failure, exit::Exit, git, out::Out};
 /// What `rp validate` says of run directories.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run directories")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line, each on or off by itself"
+)]
 pub struct RunArgs {
     /// Let one legal, unfinished tail pass with code 3, its next step named.
     #[arg(long)]

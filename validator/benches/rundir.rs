@@ -13,7 +13,6 @@
 #![expect(
     clippy::as_conversions,
     clippy::indexing_slicing,
-    clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     reason = "figures for people, chosen at random"
 )]
@@ -59,7 +58,9 @@ fn size(attempts: usize) {
             .unwrap();
     let fate =
         Fate { role: "candidate".to_owned(), status: "discard".to_owned(), ..Fate::default() };
-    (1..attempts).for_each(|_| attempt(&mut built.world, &fate));
+    for _ in 1..attempts {
+        attempt(&mut built.world, &fate);
+    }
     built.world.end();
     built.world.close();
     for (path, node) in &built.world.disk.nodes {
@@ -156,7 +157,9 @@ fn change_all() {
         let accepted: Vec<String> =
             accepted.map(|mutation| format!("{}: {}", mutation.path, mutation.what)).collect();
         println!("{script}: {total} changes, {} accepted", accepted.len());
-        accepted.iter().for_each(|what| println!("  {what}"));
+        for what in accepted {
+            println!("  {what}");
+        }
     }
 }
 

@@ -175,7 +175,7 @@ impl<'i> Inquiry<'i> {
         let journal = out.within(370, |out| lines::read(out, disk, root, "journal.jsonl"));
         let results = out.within(584, |out| lines::read(out, disk, root, "results.jsonl"));
         let (journal, results) = (journal.unwrap_or_default(), results.unwrap_or_default());
-        let lines = results_lines(out, &results);
+        let (lines, history) = results_lines(out, &results);
         let Some((contract, _)) = &self.contract else {
             for (index, line) in lines::split(&journal).enumerate() {
                 out.within(370, |out| {
@@ -185,10 +185,10 @@ impl<'i> Inquiry<'i> {
             return;
         };
         let case = Case { shelf: stored, contract };
-        let history = results::history(&lines);
         let read = &mut self.read;
         read.journal = fold(out, case, &journal, &history);
         read.digests = [file_digest(&journal), file_digest(&results)];
+        drop(journal);
         (read.rows, read.earlier) = results::rows(out, case, &read.journal, &lines, &history);
         read.boundaries = boundary::boundaries(out, case, &read.journal, &read.rows);
         boundary::incomplete(
@@ -316,17 +316,19 @@ fn number(index: usize) -> u64 {
     u64::try_from(index).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-fn results_lines(out: &mut Findings, bytes: &[u8]) -> Vec<Line> {
+fn results_lines<'l>(out: &mut Findings, bytes: &'l [u8]) -> (Vec<Line<'l>>, journal::History) {
     let mut prefix = Prefix::default();
+    let mut history = journal::History::default();
     let mut lines = Vec::new();
     for (index, line) in lines::split(bytes).enumerate() {
         prefix.line(line);
         let value = out.within(584, |out| {
             out.at("results.jsonl", Some(number(index)), |out| lines::object(out, line))
         });
-        lines.push(Line { value, prefix: prefix.digest() });
+        results::remember(&mut history, index, &value);
+        lines.push(Line { bytes: line, prefix: prefix.digest() });
     }
-    lines
+    (lines, history)
 }
 
 fn fold(out: &mut Findings, case: Case<'_>, bytes: &[u8], history: &journal::History) -> Journal {

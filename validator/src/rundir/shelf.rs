@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     rc::Rc,
 };
 
@@ -36,22 +36,26 @@ pub enum Found {
 /// The value that a file's bytes are, or why they are none.
 pub type Content = Rc<Result<Value, Fault>>;
 
-/// A file's content.
+/// A file that was read.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The digest of the bytes.
     pub sha256: Rc<str>,
-    /// The value, if the bytes are one.
-    pub value: Content,
+    path: Rc<str>,
 }
+
+/// How many values are kept: those that launches of one stage share, and those looked at twice in a row.
+const KEPT: usize = 16;
 
 /// The files below a root, each read at most once.
 pub struct Shelf<'d> {
     disk: &'d dyn Disk,
     root: String,
     seen: RefCell<BTreeMap<String, Found>>,
-    /// Many artifacts have the same bytes; their value is kept once.
-    values: RefCell<BTreeMap<Rc<str>, Content>>,
+    /// Values by the digest of their bytes, the last ones last; a long run has more than fit in memory.
+    values: RefCell<VecDeque<(Rc<str>, Content)>>,
+    /// The bytes of the file that was read last: most are looked at at once.
+    last: RefCell<(Rc<str>, Vec<u8>)>,
     folders: RefCell<BTreeMap<String, Kind>>,
     looked: RefCell<BTreeSet<String>>,
 }
@@ -64,6 +68,7 @@ impl<'d> Shelf<'d> {
             root: root.to_owned(),
             seen: RefCell::default(),
             values: RefCell::default(),
+            last: RefCell::new(("".into(), Vec::new())),
             folders: RefCell::default(),
             looked: RefCell::default(),
         }
@@ -111,7 +116,7 @@ impl<'d> Shelf<'d> {
             Kind::Link => Found::Link { outside: outside(), last: true },
             Kind::Folder | Kind::Special => Found::NotFile,
             Kind::File { .. } => match self.disk.read(&full) {
-                Ok(bytes) => Found::File(self.store(&bytes)),
+                Ok(bytes) => Found::File(self.store(path, bytes)),
                 Err(error) => Found::Unreadable(error.to_string()),
             },
         }
@@ -130,11 +135,30 @@ impl<'d> Shelf<'d> {
         kind
     }
 
-    fn store(&self, bytes: &[u8]) -> Stored {
-        let sha256: Rc<str> = file_digest(bytes).into();
+    fn store(&self, path: &str, bytes: Vec<u8>) -> Stored {
+        let sha256: Rc<str> = file_digest(&bytes).into();
+        *self.last.borrow_mut() = (sha256.clone(), bytes);
+        Stored { sha256, path: path.into() }
+    }
+
+    /// The value of a file that was read.
+    pub fn content(&self, stored: &Stored) -> Content {
         let mut values = self.values.borrow_mut();
-        let value = values.entry(sha256.clone()).or_insert_with(|| Rc::new(parse(bytes)));
-        Stored { sha256, value: value.clone() }
+        if let Some((_, value)) = values.iter().rev().find(|(known, _)| *known == stored.sha256) {
+            return value.clone();
+        }
+        let last = self.last.borrow();
+        let value: Content = if last.0 == stored.sha256 {
+            Rc::new(parse(&last.1))
+        } else {
+            let bytes = self.disk.read(&format!("{}/{}", self.root, stored.path));
+            Rc::new(parse(&bytes.unwrap_or_default()))
+        };
+        if values.len() == KEPT {
+            values.pop_front();
+        }
+        values.push_back((stored.sha256.clone(), value.clone()));
+        value
     }
 
     /// The object in a file (J.1); `None` if it is missing and may be, or after findings.
@@ -156,7 +180,7 @@ impl<'d> Shelf<'d> {
                 out.find(10, "invalid_json", format!("it cannot be read: {error}"));
                 None
             }
-            Found::File(stored) => stored.object(out),
+            Found::File(stored) => stored.object(out, self),
         })
     }
 }
@@ -192,12 +216,11 @@ impl Object {
 }
 
 impl Stored {
-    /// The object in these bytes, with findings if they hold none.
-    pub fn object(&self, out: &mut Findings) -> Option<Object> {
-        match self.value.as_ref() {
-            Ok(Value::Map(_)) => {
-                Some(Object { sha256: self.sha256.clone(), value: self.value.clone() })
-            }
+    /// The object in this file, with findings if it holds none.
+    pub fn object(&self, out: &mut Findings, shelf: &Shelf<'_>) -> Option<Object> {
+        let value = shelf.content(self);
+        match value.as_ref() {
+            Ok(Value::Map(_)) => Some(Object { sha256: self.sha256.clone(), value }),
             Ok(_) => {
                 out.find(11, "invalid_json_type", "the value is not an object");
                 None

@@ -65,7 +65,7 @@ pub fn design(
     let path = format!("designs/{}.json", before.experiment);
     let reference =
         out.within(227, |out| reference(out, case.shelf, value, "design", Due::Exact(&path)))?;
-    let object = out.within(227, |out| reference.object(out))?;
+    let object = out.within(227, |out| reference.object(out, case.shelf))?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         out.within(228, |out| schema_version(out, map, case.profile(), 1));

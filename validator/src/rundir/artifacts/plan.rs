@@ -96,7 +96,7 @@ pub fn plan(out: &mut Findings, case: Case<'_>, value: &Value, whose: Whose<'_>)
     let path = format!("snapshots/{}-launch-plan.json", whose.attempt);
     let reference =
         out.within(253, |out| reference(out, case.shelf, value, "launch_plan", Due::Exact(&path)))?;
-    let object = out.within(253, |out| reference.object(out))?;
+    let object = out.within(253, |out| reference.object(out, case.shelf))?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         let code = "invalid_launch_plan";

@@ -10,7 +10,7 @@ use super::{
 
 /// Judges the configuration that a launch of a stage was given.
 pub fn config(out: &mut Findings, case: Case<'_>, reference: &Reference, stage: &str) {
-    let Some(object) = reference.object(out) else { return };
+    let Some(object) = reference.object(out, case.shelf) else { return };
     out.at(&reference.path, None, |out| {
         let map = object.map();
         let code = "invalid_effective_config";
@@ -53,7 +53,7 @@ pub fn tree(
     result: &str,
     commit: &str,
 ) -> Option<String> {
-    let object = reference.object(out)?;
+    let object = reference.object(out, case.shelf)?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         out.within(348, |out| schema_version(out, map, case.profile(), 1));

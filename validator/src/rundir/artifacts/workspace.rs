@@ -60,7 +60,7 @@ pub fn workspace(
 ) -> Option<Workspace> {
     let path = format!("snapshots/{}-{}.json", whose.attempt, whose.id);
     let reference = reference(out, case.shelf, value, "workspace", Due::Exact(&path))?;
-    let object = out.within(300, |out| reference.object(out))?;
+    let object = out.within(300, |out| reference.object(out, case.shelf))?;
     out.at(&reference.path, None, |out| {
         let map = object.map();
         let code = "invalid_workspace_snapshot";

@@ -200,7 +200,7 @@ fn admit(out: &mut Findings, case: Case<'_>, used: &Usage, attempt: &mut Attempt
     let found = out.within(409, |out| {
         let found = out
             .within(330, |out| reference(out, case.shelf, value, "admission", Due::Exact(&path)))?;
-        let object = out.within(330, |out| found.object(out))?;
+        let object = out.within(330, |out| found.object(out, case.shelf))?;
         Some((found, object))
     });
     let Some((found, object)) = found else { return };
@@ -280,7 +280,8 @@ fn bound_file(out: &mut Findings, case: Case<'_>, prior: &str, map: &Map, at: Op
         "prior_boundary_unavailable",
         format!("`{path}` hashes to {}", stored.sha256),
     );
-    let value = stored.value.as_ref().as_ref().unwrap_or(&Value::Null);
+    let content = case.shelf.content(&stored);
+    let value = content.as_ref().as_ref().unwrap_or(&Value::Null);
     let finalized = value.field("finalized_at").text().and_then(Instant::parse);
     if let (Some(finalized), Some(at)) = (finalized, at) {
         out.due(

@@ -81,11 +81,11 @@ fn artifacts(
         )
     });
     let object = evidence.and_then(|reference| {
-        let object = out.within(507, |out| reference.object(out))?;
+        let object = out.within(507, |out| reference.object(out, case.shelf))?;
         out.within(507, |out| evidence::evidence(out, case, &reference.path, &object));
         Some(object)
     });
-    let log = log.and_then(|reference| out.within(505, |out| reference.object(out)));
+    let log = log.and_then(|reference| out.within(505, |out| reference.object(out, case.shelf)));
     if let (Some(object), Some(log)) = (&object, &log) {
         let same = case.equality().holds(object.value(), log.value());
         out.due(

@@ -23,9 +23,9 @@ use super::{
 
 /// A line of the results.
 #[derive(Debug, Clone)]
-pub struct Line {
-    /// The row.
-    pub value: Value,
+pub struct Line<'l> {
+    /// Its bytes; a long run has more rows than fit in memory as values.
+    pub bytes: &'l [u8],
     /// The digest of the bytes up to it.
     pub prefix: String,
 }
@@ -119,23 +119,17 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// What designs may cite of the rows.
-pub fn history(lines: &[Line]) -> History {
-    let mut history = History::default();
-    for (index, line) in lines.iter().enumerate() {
-        let text = |key: &str| line.value.field(key).text().unwrap_or_default();
-        if text("status") == "keep" && text("lane") == "confirmed" && text("role") != "final" {
-            history
-                .confirmed
-                .insert(text("attempt_id").to_owned(), (index, text("commit").to_owned()));
-        }
-        for repetition in line.value.field("repetitions").list().unwrap_or_default() {
-            if let Some(id) = repetition.field("result_id").text() {
-                history.results.entry(id.to_owned()).or_insert(index);
-            }
+/// Takes what designs may cite of a row.
+pub fn remember(history: &mut History, index: usize, row: &Value) {
+    let text = |key: &str| row.field(key).text().unwrap_or_default();
+    if text("status") == "keep" && text("lane") == "confirmed" && text("role") != "final" {
+        history.confirmed.insert(text("attempt_id").to_owned(), (index, text("commit").to_owned()));
+    }
+    for repetition in row.field("repetitions").list().unwrap_or_default() {
+        if let Some(id) = repetition.field("result_id").text() {
+            history.results.entry(id.to_owned()).or_insert(index);
         }
     }
-    history
 }
 
 /// Judges all rows.
@@ -143,7 +137,7 @@ pub fn rows(
     out: &mut Findings,
     case: Case<'_>,
     journal: &Journal,
-    lines: &[Line],
+    lines: &[Line<'_>],
     history: &History,
 ) -> (Vec<Row>, Earlier) {
     let mut earlier = Earlier { complete: true, ..Earlier::default() };
@@ -162,11 +156,13 @@ fn row(
     out: &mut Findings,
     case: Case<'_>,
     journal: &Journal,
-    (index, line): (usize, &Line),
+    (index, line): (usize, &Line<'_>),
     (history, earlier): (&History, &mut Earlier),
 ) -> Row {
     let empty = Map::new();
-    let map = line.value.map().unwrap_or(&empty);
+    // What is no object was named when the lines were read.
+    let value = super::bytes::parse(line.bytes).unwrap_or(Value::Null);
+    let map = value.map().unwrap_or(&empty);
     let attempt = journal.attempts.get(index);
     let role = field(map, "role").text().and_then(Role::of);
     let status = field(map, "status").text().unwrap_or_default();
@@ -191,7 +187,7 @@ fn row(
     let keep = reading.is_keep();
     let row = Row {
         attempt: field(map, "attempt_id").text().unwrap_or_default().to_owned(),
-        sha256: object_digest(&line.value),
+        sha256: object_digest(&value),
         prefix: line.prefix.clone(),
         role,
         keep,

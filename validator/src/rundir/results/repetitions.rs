@@ -149,7 +149,7 @@ fn artifacts(
             raw(out, row, evidence, map);
         }
         if let Some(log) = log {
-            log.object(out);
+            log.object(out, row.case.shelf);
         }
         if let Some(config) = config {
             stage::config(out, row.case, config, stage);
@@ -160,7 +160,7 @@ fn artifacts(
 }
 
 fn raw(out: &mut Findings, row: &Reading<'_>, reference: &Reference, map: &Map) {
-    let Some(object) = reference.object(out) else { return };
+    let Some(object) = reference.object(out, row.case.shelf) else { return };
     evidence::evidence(out, row.case, &reference.path, &object);
     for key in MEASURED {
         let same = row.case.equality().holds(field(map, key), field(object.map(), key));
