@@ -270,8 +270,8 @@ pub struct Reference {
 
 impl Reference {
     /// The object that it leads to (J.1).
-    pub fn object(&self, out: &mut Findings, shelf: &Shelf<'_>) -> Option<Object> {
-        out.at(&self.path, None, |out| self.stored.object(out, shelf))
+    pub fn object(&self, out: &mut Findings, files: &Shelf<'_>) -> Option<Object> {
+        out.at(&self.path, None, |out| self.stored.object(out, files))
     }
 }
 

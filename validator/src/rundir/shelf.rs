@@ -217,8 +217,8 @@ impl Object {
 
 impl Stored {
     /// The object in this file, with findings if it holds none.
-    pub fn object(&self, out: &mut Findings, shelf: &Shelf<'_>) -> Option<Object> {
-        let value = shelf.content(self);
+    pub fn object(&self, out: &mut Findings, files: &Shelf<'_>) -> Option<Object> {
+        let value = files.content(self);
         match value.as_ref() {
             Ok(Value::Map(_)) => Some(Object { sha256: self.sha256.clone(), value }),
             Ok(_) => {
