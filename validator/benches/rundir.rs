@@ -1,8 +1,8 @@
 //! How long run directories take, on a real disk: `cargo bench -p rp-validator --bench rundir -- MODE`.
 //!
 //! `sizes` (the default): closed directories of 1,000, 3,000 and 10,000 launches, Git not asked.
-//! `mutations`: every digit of a closed directory changed, in memory. `fuzz SECONDS`: bytes and directories at
-//! random, in memory; ends with a panic or with the count.
+//! `mutations FLIPS`: every digit of a closed directory changed, and so many bits flipped, in memory.
+//! `fuzz SECONDS`: bytes and directories at random, in memory; ends with a panic or with the count.
 
 #![expect(
     clippy::disallowed_methods,
@@ -40,7 +40,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     match args.first().map(String::as_str) {
         Some("judge") => judge_one(Path::new(&args[1])),
-        Some("mutations") => change_all(),
+        Some("mutations") => {
+            change_all(args.get(1).and_then(|flips| flips.parse().ok()).unwrap_or(1000))
+        }
         Some("fuzz") => fuzz(Duration::from_secs(args[1].parse().unwrap())),
         _ => [100, 300, 1000].into_iter().for_each(size),
     }
@@ -126,14 +128,19 @@ fn judge_one(base: &Path) {
     let inquiry = Inquiry::open(&Machine, question);
     let verdict = inquiry.judge(Git::NotChecked);
     let taken = start.elapsed();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks: u64 =
+        stat.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
         status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: not known here");
     let launches = fs::read_dir(base.join("repo/.research-loop/run/evidence")).unwrap().count();
     println!(
-        "{launches} launches, {} events, {:.2} s, {}, {} ({} errors)",
+        "{launches} launches, {} events, {:.2} s ({}.{:02} s of a core), {}, {} ({} errors)",
         verdict.journal_event_count,
         taken.as_secs_f64(),
+        ticks / 100,
+        ticks % 100,
         peak.split_whitespace().collect::<Vec<_>>().join(" "),
         verdict.word(),
         verdict.errors.len()
@@ -144,10 +151,10 @@ fn judge_one(base: &Path) {
 }
 
 /// Every digit of every file, not a sample of them.
-fn change_all() {
+fn change_all(flips: usize) {
     for script in ["baseline ; close", "own ; baseline ; close"] {
         let built = build(script).unwrap();
-        let all = mutations(&built.world, 1, 20_000);
+        let all = mutations(&built.world, 1, flips);
         let total = all.len();
         let accepted = all.into_iter().filter(|mutation| {
             let mut changed = built.clone();
