@@ -100,7 +100,8 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, word: &str) -> bool {
-        let found = self.rest().starts_with(word);
+        let bytes = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let found = bytes.starts_with(word.as_bytes());
         if found {
             self.at += word.len();
         }
@@ -190,9 +191,11 @@ impl Reader<'_> {
         self.at += 1;
         let mut out = String::new();
         loop {
-            let rest = self.rest();
-            let plain = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
-            out.push_str(rest.get(..plain).unwrap_or_default());
+            // Quotes, escapes and control characters are ASCII, so that bytes can be looked at.
+            let bytes = self.text.as_bytes().get(self.at..).unwrap_or_default();
+            let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+            let plain = bytes.iter().position(ends).unwrap_or(bytes.len());
+            out.push_str(self.text.get(self.at..self.at + plain).unwrap_or_default());
             self.at += plain;
             match self.peek() {
                 None => return Err(self.syntax("a string does not end")),
