@@ -172,6 +172,14 @@ impl Global {
     }
 }
 
+/// Where a program is, by the path of the environment or the usual one; only absolute folders of it count.
+#[expect(clippy::disallowed_methods, reason = "this file is the one that reads the environment")]
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let places = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    places.map(|folder| folder.join(name)).find(|place| place.is_file())
+}
+
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

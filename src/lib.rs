@@ -27,6 +27,7 @@ pub mod cmd;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod git;
 pub mod interface;
 pub mod journal;
 pub mod keyring;

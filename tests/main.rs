@@ -17,6 +17,7 @@ mod kill;
 mod pages;
 mod program;
 mod recovery;
+mod rundir;
 mod support;
 mod tamper;
 mod tidy;

@@ -208,7 +208,7 @@ fn the_auditor_changes_nothing() {
         "set_len",
         "sync_all",
         "sync_data",
-        "symlink",
+        "fs::symlink(",
         "try_lock",
         "lock_exclusive",
         "lock_shared",

@@ -21,6 +21,7 @@ pub mod stage;
 pub mod sync;
 pub mod trace;
 pub mod validate;
+pub mod validate_run;
 pub mod verify;
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! `rp validate`: chain, signatures, authority, rules, artifacts, derived files.
+//! `rp validate`: chain, signatures, authority, rules, artifacts, derived files; run directories are in `validate_run`.
 
 use std::{num::NonZero, path::PathBuf};
 
@@ -7,6 +7,7 @@ use rp_validator::{Class, Question, Receipt, Report, Signatures};
 use serde_json::{Value, json};
 
 use crate::{
+    cmd::validate_run::{self, RunArgs},
     error::Failure,
     exit::Exit,
     journal::lock,
@@ -17,21 +18,27 @@ use crate::{
 /// `rp validate`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A workspace (else the nearest one).
+    /// A workspace (else the nearest one), or a research-loop run directory.
     path: Option<PathBuf>,
-    /// Print the report in this form.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "sarif", "github"])]
-    format: String,
+    /// Print the report in this form (text for a workspace, the protocol's JSON for a run directory).
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "sarif", "github"])]
+    format: Option<String>,
+    /// Run directories.
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 /// Checks the workspace and reports.
 pub(crate) fn run(args: &Args, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    if args.run.concerns(args.path.as_deref()) {
+        return validate_run::run(args.path.as_deref(), args.format.as_deref(), &args.run, out);
+    }
     let workspace = match &args.path {
         None => Workspace::find(settings)?,
         Some(path) => Workspace::find(&Settings { start: path.clone(), ..settings.clone() })?,
     };
     let report = check(&workspace, Scope::Whole, None);
-    let format = if out.json { "json" } else { args.format.as_str() };
+    let format = if out.json { "json" } else { args.format.as_deref().unwrap_or("text") };
     match format {
         "json" => out.document(&document("rp.validate/1", &report))?,
         "sarif" => out.document(&sarif(&report))?,

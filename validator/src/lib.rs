@@ -11,6 +11,7 @@ pub mod artifacts;
 pub mod derived;
 pub mod meaning;
 mod report;
+pub mod rundir;
 pub mod source;
 pub mod walk;
 
