@@ -17,7 +17,7 @@ struct Domain {
 }
 
 /// Every domain whose checklist has a table.
-static DOMAINS: &[Domain] = &[Domain { name: "program", lines: 138, open: &[20, 21, 22] }];
+static DOMAINS: &[Domain] = &[Domain { name: "program", lines: 138, open: &[] }];
 
 /// A row of a table.
 struct Row {

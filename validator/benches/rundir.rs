@@ -41,7 +41,7 @@ fn main() {
     match args.first().map(String::as_str) {
         Some("judge") => judge_one(Path::new(&args[1])),
         Some("mutations") => {
-            change_all(args.get(1).and_then(|flips| flips.parse().ok()).unwrap_or(1000))
+            change_all(args.get(1).and_then(|flips| flips.parse().ok()).unwrap_or(1000));
         }
         Some("fuzz") => fuzz(Duration::from_secs(args[1].parse().unwrap())),
         _ => [100, 300, 1000].into_iter().for_each(size),
@@ -128,9 +128,9 @@ fn judge_one(base: &Path) {
     let inquiry = Inquiry::open(&Machine, question);
     let verdict = inquiry.judge(Git::NotChecked);
     let taken = start.elapsed();
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let line = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks: u64 =
-        stat.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        line.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
         status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: not known here");
