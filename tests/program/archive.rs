@@ -367,7 +367,7 @@ fn the_plan_is_shown_then_everything_moves_and_the_record_says_what_did() {
     assert_eq!(
         transition,
         &json!({
-            "arguments": "new-behavior", "recommended": null, "intent": "new-behavior",
+            "arguments": "new-behavior", "recommended": "re-validate", "intent": "new-behavior",
             "behavior": null, "decided_by": "user"
         })
     );
@@ -435,7 +435,7 @@ fn a_folder_that_holds_something_ends_it_with_code_3_and_changes_nothing() {
 /// Records a plan by hand, as a crash right after it would leave it.
 fn planned(env: &Env, paths: &[&str]) {
     let transition = json!({
-        "arguments": "", "recommended": null, "intent": "new-behavior", "behavior": null,
+        "arguments": "", "recommended": "re-validate", "intent": "new-behavior", "behavior": null,
         "decided_by": "user"
     });
     let keep = [
@@ -560,7 +560,7 @@ fn the_user_decides_and_something_must_be_there() {
     env.rp(ARCHIVE).refused(2, "no-outputs");
     outputs(&env);
     let error = env.rp(&["round", "archive", "--json"]).refused(2, "not-user-decided");
-    assert_eq!(error["details"]["recommended"], json!(null), "the round left no finding in memory");
+    assert_eq!(error["details"]["recommended"], "re-validate", "the import brought what the round found out");
     let with =
         |intent: &[&str]| env.rp(&[&["round", "archive", "--json", "--intent"], intent].concat());
     with(&["new-everything"]).refused(2, "bad-intent");

@@ -140,13 +140,13 @@ fn settled_in(scene: &Scene<'_>, body: &PinResolved, behavior: &Behavior) -> Opt
 }
 
 pub(super) fn comprehension(scene: &Scene<'_>, body: &ComprehensionDecided) -> Ruling {
+    if let Some(decision) = &body.decision {
+        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
+    }
     let source = &scene.round.behavior_source;
     hold(source != "discovery", &codes::COMPREHENSION_MODE, || {
         format!("round {} looks for its behavior; nothing is given", scene.number)
     })?;
-    if let Some(decision) = &body.decision {
-        word(decision, "decision", &["switch-to-discovery", "specify-behavior"])?;
-    }
     if body.concrete {
         return hold(body.decision.is_none(), &codes::BAD_ENUM, || {
             "a concrete behavior needs no decision".to_owned()
