@@ -560,7 +560,10 @@ fn the_user_decides_and_something_must_be_there() {
     env.rp(ARCHIVE).refused(2, "no-outputs");
     outputs(&env);
     let error = env.rp(&["round", "archive", "--json"]).refused(2, "not-user-decided");
-    assert_eq!(error["details"]["recommended"], "re-validate", "the import brought what the round found out");
+    assert_eq!(
+        error["details"]["recommended"], "re-validate",
+        "the import brought what the round found out"
+    );
     let with =
         |intent: &[&str]| env.rp(&[&["round", "archive", "--json", "--intent"], intent].concat());
     with(&["new-everything"]).refused(2, "bad-intent");

@@ -1,5 +1,5 @@
 //! Is a research-loop run directory whole, recoverable or corrupt? The rules of the run-state protocol
-//! (`domains/run.md` B to L; `spec/rundir.md` for what was decided), over facts that a [`Disk`](disk::Disk)
+//! (`domains/run.md` B to L; `spec/rundir.md` for what was decided), over facts that a [`disk::Disk`]
 //! and [`git::Facts`] hand in. Nothing here writes, locks or starts a process.
 //!
 //! [`Inquiry::open`] reads and judges all but Git, [`Inquiry::wanted`] says what Git is to be asked, and
