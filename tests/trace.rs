@@ -149,6 +149,14 @@ fn one_changed_byte_marks_all_that_rests_on_it_and_nothing_else() {
     let unread = env.rp(&["trace", "claim:1/C4_v2", "--unread", "--json"]).ok().json();
     assert_eq!(unread["marks"], json!([]));
     assert_eq!(unread["not_checked"], json!(["signatures", "bytes of artifacts"]));
+    // The pages are written all the same, and say it where it matters.
+    assert_eq!(env.rp(&["fold", "interface", "--out", "site"]).code, 2);
+    let page = |name: &str| fs::read_to_string(env.work().join("site").join(name)).unwrap();
+    for name in ["claim-1-C4_v2.html", "round-1.html"] {
+        assert!(page(name).contains("This rests on"), "{name}");
+    }
+    assert!(!page("claim-1-C1.html").contains("This rests on"));
+    assert_eq!(page("claims.html").matches("rests on what does not hold").count(), 1);
 }
 
 #[test]

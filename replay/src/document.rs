@@ -225,6 +225,14 @@ impl Cell {
         if word.is_empty() { Self::default() } else { Self(vec![Piece::Status(tone, word)]) }
     }
 
+    /// What the first link leads to, if there is one.
+    pub fn linked(&self) -> Option<&Address> {
+        self.0.iter().find_map(|piece| match piece {
+            Piece::Link(address) => Some(address),
+            Piece::Text(_) | Piece::Code(_) | Piece::Time(_) | Piece::Status(..) => None,
+        })
+    }
+
     /// Something to be typed.
     pub fn code(text: impl Into<String>) -> Self {
         Self(vec![Piece::Code(text.into())])

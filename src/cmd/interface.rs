@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rp_replay::document::clipped;
+use rp_replay::{document::clipped, lineage::Marks};
 use rp_validator::{Class, Report};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
     interface::{self, Material, Trouble, folder::Folder},
     out::Out,
-    workspace::{Moment, Told, Workspace},
+    workspace::{Moment, Reading, Told, Workspace},
 };
 
 /// The most findings that a page's banner names.
@@ -45,6 +45,7 @@ pub(crate) fn write(
         root,
         verdict: verdict(&report),
         banner: banner(&report, &told),
+        marks: marks(workspace, reading)?,
     };
     let mut folder = Folder::open(workspace.settings.disk.as_ref(), path)?;
     let pages = interface::draw(&material, &mut |name, page| folder.put(name, page)).map_err(
@@ -72,10 +73,17 @@ fn told(workspace: &Workspace, at: Option<&Moment>, report: &Report) -> Result<T
     }
 }
 
+/// What of the state shown rests on something that does not hold.
+fn marks(workspace: &Workspace, reading: &Reading) -> Result<Marks, Failure> {
+    let broken = workspace.broken_artifacts(&reading.state)?;
+    let lineage = workspace.lineage(reading.state.next().0)?;
+    Ok(lineage.marks(reading.state.trust(), &broken))
+}
+
 fn verdict(report: &Report) -> String {
     let counts = &report.counts;
     format!(
-        "Verified when these pages were made: {}; looked at {} entries, {} signatures, {} entries by the rules; not checked: {}, artifacts.",
+        "Verified when these pages were made: {}; looked at {} entries, {} signatures, {} entries by the rules; not checked: {}.",
         report.class().verdict(),
         counts.entries,
         counts.signatures,

@@ -12,6 +12,7 @@ use rp_events::Seq;
 use rp_replay::{
     History, State, VIEWS, View,
     document::{Address, Body, Cell, Document, Section, Tone},
+    lineage::Marks,
     views::{Args, Build, Touch, ViewError},
 };
 
@@ -34,6 +35,8 @@ pub struct Material<'a> {
     pub verdict: String,
     /// What must be known before a page is believed: a sentence, and details.
     pub banner: Option<(String, Vec<String>)>,
+    /// What rests on a revoked key's suspect range or on bytes that changed.
+    pub marks: Marks,
 }
 
 /// A page of the table of views.
@@ -133,7 +136,10 @@ fn whole(material: &Material<'_>, view: &View) -> Result<Option<Document>, ViewE
         Build::Entity { .. } | Build::File { page: None, .. } | Build::Site => return Ok(None),
     };
     match built {
-        Ok(document) => Ok(Some(document)),
+        Ok(mut document) => {
+            material.marks.draw_on(&mut document);
+            Ok(Some(document))
+        }
         Err(ViewError::Nothing(why)) => {
             let note = Body::Note(Tone::Open, Cell::from(why));
             Ok(Some(Document::new(capital(view.name)).with("", note)))
@@ -147,7 +153,9 @@ fn entity(material: &Material<'_>, view: &View, address: &Address) -> Result<Doc
         return Err(ViewError::Argument(format!("`{}` is no view of one thing", view.name)));
     };
     let args = Args { address: Some(address.clone()), ..Args::default() };
-    page(material.state, material.history, &args)
+    let mut document = page(material.state, material.history, &args)?;
+    material.marks.draw_on(&mut document);
+    Ok(document)
 }
 
 /// Where each thing is found: on its own page, or in the row about it.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rp::interface::{self, Material};
+use rp_replay::lineage::Marks;
 use serde_json::json;
 
 use crate::{support::record::Recorder, vectors::SAMPLE};
@@ -18,6 +19,7 @@ pub(super) fn drawn(recorder: &Recorder, banner: Option<(String, Vec<String>)>) 
         root: recorder.root(),
         verdict: "Not checked.".to_owned(),
         banner,
+        marks: Marks::default(),
     };
     let mut pages = Pages::new();
     interface::draw::<()>(&material, &mut |name, page| {

@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rp_events::{ArtifactName, Digest, Seq};
 
 use super::{Fact, Lineage};
-use crate::{Address, trust::Trust};
+use crate::{
+    Address,
+    document::{self, Body, Cell, Document, Section, Tone},
+    trust::Trust,
+};
 
 /// Why something is marked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +59,35 @@ impl Marks {
             | Address::Run(..)
             | Address::Behavior(_) => self.entities.get(address),
         }
+    }
+}
+
+impl Marks {
+    /// Says on a page what it rests on that does not hold: first of all for the thing that it is the page of, and
+    /// in each row about a marked thing.
+    pub fn draw_on(&self, document: &mut Document) {
+        for section in &mut document.sections {
+            let Body::Table { rows, .. } = &mut section.body else { continue };
+            for row in rows {
+                let linked = row.cells.first().and_then(Cell::linked);
+                if self.about(row.address.as_ref().or(linked)).is_some()
+                    && let Some(first) = row.cells.first_mut()
+                {
+                    let mark =
+                        Cell::from(" ").and(Cell::status(Tone::Bad, "rests on what does not hold"));
+                    *first = std::mem::take(first).and(mark);
+                }
+            }
+        }
+        if let Some(causes) = self.about(document.address.as_ref()) {
+            let words: Vec<String> = causes.iter().map(Cause::words).collect();
+            let note = Body::Note(Tone::Bad, Cell::from(format!("This {}.", words.join("; it "))));
+            document.sections.insert(0, Section { heading: String::new(), body: note });
+        }
+    }
+
+    fn about(&self, shown: Option<&document::Address>) -> Option<&BTreeSet<Cause>> {
+        self.of(&Address::parse(shown?.as_str()).ok()?)
     }
 }
 
