@@ -167,7 +167,7 @@ fn a_large_output_is_refused_inline_and_the_brief_stays_as_it_was() {
     let args = ["-C", &dir, "append", "task.recorded", "--stream", "program", "-", "--json"];
     let error = env.rp_reading(&args, &data.to_string()).refused(2, "payload-too-large");
     assert!(error["next"][0].as_str().unwrap().contains("artifact"), "{error}");
-    std::fs::write(env.work().join(&dir).join("output.txt"), &large).unwrap();
+    fs::write(env.work().join(&dir).join("output.txt"), &large).unwrap();
     let added = env.rp(&["-C", &dir, "artifact", "add", "output.txt", "--json"]).ok().json();
     assert_eq!(added["artifacts"][0]["bytes"], 12 << 20);
     let digest = added["artifacts"][0]["b3"].as_str().unwrap().to_owned();
