@@ -211,7 +211,7 @@ fn from_cache(workspace: &Workspace, size: u64) -> Result<Option<Folded>, Failur
         let folded = fold_all(workspace, state, from, size);
         if let Ok((state, chain)) = folded
             && state.failure().is_none()
-            && is_promised(workspace, &chain)
+            && workspace.hold_to_head(&chain).is_ok()
         {
             return Ok(Some(Folded { state, chain, cache: Cache { store, saved: saved.0 } }));
         }
@@ -228,11 +228,6 @@ fn from_cache(workspace: &Workspace, size: u64) -> Result<Option<Folded>, Failur
 fn backing(store: &Arc<Records>) -> Backing {
     let store: Arc<dyn Store> = store.clone();
     Backing::new(store)
-}
-
-fn is_promised(workspace: &Workspace, chain: &Chain) -> bool {
-    let head = workspace.paths.read_head().and_then(|slots| slots.head);
-    head.is_none_or(|head| head.size() != chain.next().0 || head.root() == chain.frontier().root())
 }
 
 fn saved_position(workspace: &Workspace, store: &Records, size: u64) -> Option<Position> {

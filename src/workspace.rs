@@ -390,7 +390,12 @@ impl Workspace {
         }))
     }
 
-    fn hold_to_head(&self, chain: &Chain) -> Result<(), Failure> {
+    /// Holds a chain to the root that HEAD promises, if it is as long as HEAD says.
+    ///
+    /// # Errors
+    ///
+    /// `fork`.
+    pub fn hold_to_head(&self, chain: &Chain) -> Result<(), Failure> {
         let promise = self.paths.read_head().and_then(|slots| slots.head);
         match promise {
             Some(head)

@@ -95,7 +95,7 @@ pub fn is_path(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArtifactName, Fingerprinter, blob_path, is_path};
+    use super::{ArtifactName, Digest, Fingerprinter, blob_path, is_path};
 
     /// The digests are those that `b3sum` and `sha256sum` print for the three bytes `abc`.
     #[test]
@@ -109,6 +109,7 @@ mod tests {
         assert_eq!((found.b3.to_string(), found.bytes), (b3.to_owned(), 3));
         assert_eq!(ArtifactName::Sha256(found.sha256).to_string(), format!("sha256:{sha256}"));
         assert_eq!(blob_path(&found.b3), format!("b3/64/37/{b3}"));
+        assert_eq!(Fingerprinter::default().finish().b3, Digest::b3(b""));
     }
 
     #[test]

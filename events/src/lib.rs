@@ -25,7 +25,6 @@ pub mod program;
 pub mod recovery;
 pub mod refusal;
 pub mod sign;
-pub mod sums;
 pub mod text;
 pub mod time;
 pub mod tree;

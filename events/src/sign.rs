@@ -111,8 +111,8 @@ pub trait Keys {
 /// Made by [`verify`] and [`Verified::pending`] alone.
 ///
 /// ```compile_fail,E0451
-/// fn forge(event: rp_events::Event) -> rp_events::Verified {
-///     rp_events::Verified { event, ..todo!() }
+/// fn forge(event: rp_events::Event, other: rp_events::Verified) -> rp_events::Verified {
+///     rp_events::Verified { event, ..other }
 /// }
 /// ```
 #[derive(Debug, Clone)]

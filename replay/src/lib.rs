@@ -61,8 +61,8 @@ impl Default for State {
 /// Only [`State::admit`] makes one, so nothing can be appended or applied without it.
 ///
 /// ```compile_fail,E0451
-/// fn forge(entry: rp_events::Verified) -> rp_replay::Admitted {
-///     rp_replay::Admitted { entry, ..todo!() }
+/// fn forge(entry: rp_events::Verified, other: rp_replay::Admitted) -> rp_replay::Admitted {
+///     rp_replay::Admitted { entry, ..other }
 /// }
 /// ```
 #[derive(Debug)]

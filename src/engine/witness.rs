@@ -5,10 +5,11 @@
 //! documents as they lie there, read anew. Which documents, and what they must hold, is decided in `replay`.
 
 use rp_events::{
-    Digest, Event, Refusal, Verified, entry,
+    Digest, Event, Refusal, Verified,
+    artifact::Fingerprint,
+    entry,
     program::{self, Artifact, FoundStage, RoundResumed, StageReturned},
     refusal::general,
-    sums::Summed,
 };
 use rp_replay::{
     State,
@@ -61,7 +62,7 @@ fn returned(workspace: &Workspace, body: &StageReturned) -> Result<program::Even
 /// Opens a file that was named, and holds what was said of it to what is there.
 fn opened(workspace: &Workspace, said: &Artifact) -> Result<Artifact, Failure> {
     let found = documents::sums(&workspace.root, &said.path)?;
-    let Some(Summed { bytes, sha256, .. }) = found.filter(|found| found.bytes > 0) else {
+    let Some(Fingerprint { bytes, sha256, .. }) = found.filter(|found| found.bytes > 0) else {
         let why = match found {
             Some(_) => format!("`{}` is empty", said.path),
             None => format!("`{}` is no file of the workspace", said.path),

@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use rp_events::sums::{Summed, Sums};
+use rp_events::artifact::{Fingerprint, Fingerprinter};
 use rp_replay::program::stage_files::{FOLDERS, Listing, is_read};
 
 use crate::error::Failure;
@@ -86,7 +86,7 @@ pub fn listing(root: &Path) -> Result<Listing, Failure> {
 /// # Errors
 ///
 /// The file is there and cannot be read.
-pub fn sums(root: &Path, path: &str) -> Result<Option<Summed>, Failure> {
+pub fn sums(root: &Path, path: &str) -> Result<Option<Fingerprint>, Failure> {
     let Some(at) = inside(root, path) else { return Ok(None) };
     read(&at, None).map(|(summed, _)| Some(summed))
 }
@@ -105,11 +105,14 @@ fn inside(root: &Path, path: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file in pieces; keeps its bytes as well if it has at most `keep` of them.
-pub(crate) fn read(at: &Path, keep: Option<u64>) -> Result<(Summed, Option<Vec<u8>>), Failure> {
+pub(crate) fn read(
+    at: &Path,
+    keep: Option<u64>,
+) -> Result<(Fingerprint, Option<Vec<u8>>), Failure> {
     let failed = |error: io::Error| Failure::io("read", at, &error);
     let mut file = File::open(at).map_err(failed)?;
     let mut kept = keep.map(|_| Vec::new());
-    let mut sums = Sums::default();
+    let mut sums = Fingerprinter::default();
     let mut piece = vec![0; 256 * 1024];
     loop {
         let count = file.read(&mut piece).map_err(failed)?;

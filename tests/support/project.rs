@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use rp_events::sums::Sums;
+use rp_events::artifact::Fingerprinter;
 use rp_replay::program::import::{Found, Interest, READ_MAX, Survey, interest, is_passed_over};
 
 /// Files by their paths, with `/`.
@@ -133,7 +133,7 @@ pub(crate) fn survey(files: &Files) -> Survey {
             survey.others.insert(path.clone(), bytes.len() as u64);
             continue;
         }
-        let mut sums = Sums::default();
+        let mut sums = Fingerprinter::default();
         sums.update(bytes);
         let sums = sums.finish();
         let keeps = wanted == Interest::Content && sums.bytes <= READ_MAX;
